@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Copy, Document
+from cappunc_cli.formats.splice import shown
 
 
 class Format(ABC):
@@ -53,6 +54,10 @@ class Format(ABC):
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but marks that are entries of their own are moved onto their words, if the format has such."""
         return self.write(document, texts)
+
+    def shown(self, source: str, copy: Copy) -> str:
+        """The text of a copy of a word, as its reader sees it."""
+        return shown(source, copy)
 
     def channels(self, document: Document) -> list[tuple[str, str]]:  # noqa: ARG002
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""

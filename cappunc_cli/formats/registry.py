@@ -16,7 +16,7 @@ from cappunc_cli.formats.ctm import Ctm
 from cappunc_cli.formats.lrc import Lrc
 from cappunc_cli.formats.sami import Sami
 from cappunc_cli.formats.sbv import Sbv
-from cappunc_cli.formats.splice import line_of, same_spaces, same_word, shown
+from cappunc_cli.formats.splice import line_of, same_spaces, same_word
 from cappunc_cli.formats.srt import Srt
 from cappunc_cli.formats.srv3 import YouTubeXml
 from cappunc_cli.formats.stm import Stm
@@ -72,7 +72,7 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
     if found is None and json.sniff(text):
         parsed = json.load(text)
         dialect = json.dialect_of(parsed)
-        return Recognised(dialect, partial(json.DIALECTS[dialect].read_parsed, text, [parsed]))
+        return Recognised(dialect, partial(json.DIALECTS[dialect].read_parsed, text, parsed))
     found = found or next((known.name for known in _AFTER_JSON if known.sniff(text)), None)
     claimed = CLAIMED.get(PurePath(name).suffix.lower())
     if found == "srt" and claimed == "vtt":
@@ -146,7 +146,7 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
             _verify_text(i, word.text, new.text, diacritics)
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
-        if len(word.places) > 1 and not _same_copies(document, word, again, new, diacritics):
+        if len(word.places) > 1 and not _same_copies(format, document, word, again, new, diacritics):
             raise BadInput(f"a copy of word {i}, “{word.text}”, became another word")
     old_rest, new_rest = format.skeleton(document), format.skeleton(again)
     if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
@@ -161,9 +161,12 @@ def _verify_text(number: int, old: str, new: str, diacritics: bool) -> None:
         raise BadInput(f"word {number} lost the space before its mark: “{old}”, “{new}”")
 
 
-def _same_copies(document: Document, word: Word, again: Document, new: Word, diacritics: bool) -> bool:
+def _same_copies(format: Format, document: Document, word: Word, again: Document, new: Word, diacritics: bool) -> bool:
     """Whether the copies of a word, which may be spelled otherwise than the first one, are the same words again."""
     if len(word.places) != len(new.places):
         return False
-    texts = ((shown(document.source, a), shown(again.source, b)) for a, b in zip(word.places, new.places, strict=True))
-    return all(same_word(a, b, diacritics=diacritics) for a, b in texts)
+    for a, b in zip(word.places, new.places, strict=True):
+        old_text, new_text = format.shown(document.source, a), format.shown(again.source, b)
+        if old_text != new_text and not same_word(old_text, new_text, diacritics=diacritics):
+            return False
+    return True

@@ -2,77 +2,43 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, compress, groupby, islice, pairwise, repeat
+from itertools import accumulate, compress, groupby
 from operator import itemgetter
 
 from cappunc_cli.document.labels import TERMINAL, cached_strip
-from cappunc_cli.document.words import Span
-from cappunc_cli.formats.json.copies import SyncedTracks
-from cappunc_cli.formats.json.mark_items import is_mark_item, item_edits, removal
-from cappunc_cli.formats.json.scan import Literal, Node, Units, literal_edits, member_spans
-from cappunc_cli.formats.json.styles import target
-from cappunc_cli.formats.json.tokens import Part
-from cappunc_cli.formats.json.tracks import Anchor
+from cappunc_cli.document.words import Copy, Span
+from cappunc_cli.formats.json.dialect import Anchor
+from cappunc_cli.formats.json.mark_entries import entry_edits, is_mark_entry, removal
+from cappunc_cli.formats.json.scan import Literal, characters, decoded, escape, offsets, whole_numbers
+from cappunc_cli.formats.json.styles import Change, Showing, target
+from cappunc_cli.formats.json.transcript import Transcript, fragments
 from cappunc_cli.formats.splice import Edit, common_ends, splice
 
+_ENDS = frozenset(TERMINAL)
 
-def edits(synced: SyncedTracks, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
-    """The edits of the source that change the words from `before` to `after`.
+
+def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) -> list[Edit]:
+    """The edits of the source that give the words the texts `after`, in all their copies.
 
     With `attach`, entries of marks are removed and their marks are written on the words.
     """
-    anchored = {anchor.text.start for track in synced.tracks for anchor in track.anchors}
-    moved: dict[int, list[Edit]] = {}
-    for stream, f, own in _by_field(_field_changes(synced, before, after, attach)):
-        fields, track = synced.fields, synced.track_of[stream]
-        if own is None:
-            yield removal(fields, f)
-            continue
-        literal = fields.literal(f)
-        if literal[0] in anchored:
-            moved[literal[0]] = own
-        if track.new_mark is not None and fields.item(f) is not None and not attach:
-            yield from item_edits(fields, f, own, track.new_mark)
-        else:
-            yield from literal_edits(fields.source, literal, own)
-    for track in synced.tracks:
-        yield from _anchor_edits(synced.fields.source, track.anchors, moved)
-
-
-_ENDS = frozenset(TERMINAL)
-#: (stream, field, edit of its decoded text); an edit of None removes the entry of the field.
-_Change = tuple[int, int, Edit | None]
-
-
-def _field_changes(
-    synced: SyncedTracks, before: Sequence[str], after: Sequence[str], attach: bool
-) -> Iterator[_Change]:
-    fields, tokens = synced.fields, synced.tokens
+    before = [word.text for word in transcript.words]
     changed = [old != new for old, new in zip(before, after, strict=True)]
-    synced_case = _in_changed_sentences(synced.differing, changed, after)
-    # To attach marks, all words have to be visited, and all tokens that belong to no word.
-    wanted = [True] * len(changed) if attach else changed
-    for word in synced_case:
-        wanted[word] = True
-    for place in synced.places.changed([*wanted, attach]):
-        stream, old = place.stream, tokens.texts[place.token]
-        new = target(old, place, synced.styles[stream], before, after, synced_case)
-        items = attach and synced.track_of[stream].new_mark is not None
-        if new == old and not items:
-            continue
-        parts = tokens.parts(place.token)
-        if items and (marks := {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)}):
-            for f in marks:
-                yield stream, f, None
-            parts = [part for part in parts if part[0] not in marks]
-            old = old[: sum(b - a for _, a, b in parts)]
-        for change in changes(old, new):
-            for f, edit in _spread(parts, change):
-                yield stream, f, edit
+    same_case = _in_changed_sentences(transcript.differing, changed, after)
+    change = Change(before, after, same_case)
+    found: list[Edit] = []
+    for n, word in enumerate(transcript.words):
+        if changed[n] or attach or n in same_case:
+            for copy in word.places:
+                found += _copy_edits(transcript, copy, Showing(n, n), change, attach)
+    for copy, showing in transcript.respelled:
+        if attach or any(n is not None and (changed[n] or n in same_case) for n in showing[:2]) or showing.letters:
+            found += _copy_edits(transcript, copy, showing, change, attach)
+    found.sort(key=itemgetter(0, 1))
+    return [*_anchor_edits(transcript.source, transcript.anchors, found), *_written(transcript, found, attach)]
 
 
 def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> set[int]:
@@ -85,11 +51,26 @@ def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: 
     return {word for word in words if sentences[word] in touched}
 
 
-def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit] | None]]:
-    """Group the edits by field; they come stream by stream, in the order of the fields."""
-    for (stream, f), group in groupby(changes, key=itemgetter(0, 1)):
-        own = [edit for _, _, edit in group if edit is not None]
-        yield stream, f, own or None
+def _copy_edits(transcript: Transcript, copy: Copy, showing: Showing, change: Change, attach: bool) -> Iterator[Edit]:
+    """The edits of one copy, with texts that are not escaped yet."""
+    source, stream = transcript.source, transcript.field_at(copy[0][0])[1]
+    own = "".join([decoded(source[a:b]) for a, b in copy])
+    new = target(own, showing, stream.style, change)
+    if attach and stream.track.new_mark is not None:
+        marks = [part for part in copy[1:] if is_mark_entry(source, transcript.field_at(part[0])[0], part)]
+        yield from ((a, b, "") for a, b in marks)
+        copy = tuple([part for part in copy if part not in marks])
+        own = "".join([decoded(source[a:b]) for a, b in copy])
+    if own == new:
+        return
+    places = characters(source, copy)
+    for start, stop, text in changes(own, new):
+        if start == stop:
+            at = places[start - 1][1] if start else places[0][0]
+            yield at, at, text
+        else:
+            for number, (a, b) in enumerate(fragments(places[start:stop])):
+                yield a, b, "" if number else text
 
 
 @lru_cache(maxsize=1 << 14)
@@ -110,167 +91,87 @@ def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
         yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 
-def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
-    """An edit of a token as edits of the fields that have its parts."""
-    start, stop, text = edit
-    if len(parts) == 1:
-        ((f, a, _),) = parts
-        yield f, (a + start, a + stop, text)
-        return
-    at = 0
-    for number, (f, a, b) in enumerate(parts):
-        last = number + 1 == len(parts)
-        begin, end = max(start, at), min(stop, at + b - a)
-        if begin < end:
-            yield f, (a + begin - at, a + end - at, text)
-            text = ""
-        elif start == stop and (at < start <= at + b - a or (start == at == 0) or (last and start > at)):
-            yield f, (a + start - at, a + start - at, text)
-            return
-        at += b - a
+def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:
+    """The edits with escapes; in lists whose marks are entries, as edits of entries."""
+    source = transcript.source
+    ascii_only = source.isascii()
+    for _, group in groupby(found, key=lambda edit: transcript.field_at(edit[0])[0].literal.start):
+        own = list(group)
+        field, stream = transcript.field_at(own[0][0])
+        if stream.track.new_mark is not None and field.item is not None:
+            new_mark = None if attach else stream.track.new_mark
+            own = list(entry_edits(source, field, transcript.closely_followed(field), own, new_mark))
+        literal = field.literal
+        inside = source[literal.start : literal.stop] if any(not text.isascii() for _, _, text in own) else ""
+        for start, stop, text in own:
+            is_inside = literal.start < start <= stop < literal.stop
+            yield start, stop, escape(text, inside, ascii_only) if is_inside else text
 
 
-def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[Edit]]) -> Iterator[Edit]:
-    texts = {anchor.text.start: anchor.text for anchor in anchors}
-    shifts = {start: _Shift(text, moved[start]) for start, text in texts.items() if start in moved}
-    spans = _MemberSpans(source)
-    seen: set[tuple[int, str]] = set()
-    for anchor in anchors:
-        # Two ranges of a block may refer to the same entity.
-        if (id(anchor.node), anchor.key) in seen:
-            continue
-        seen.add((id(anchor.node), anchor.key))
-        value = anchor.node.get(anchor.key)
-        if anchor.text.start not in shifts or not isinstance(value, int):
-            continue
-        base = 0
-        if anchor.length_from is not None:
-            base = anchor.node.get(anchor.length_from, 0)
-        shift = shifts[anchor.text.start]
+def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit]) -> Iterator[Edit]:
+    """The edits of numbers that count characters of a text; `found` are the edits of texts, in order."""
+    starts = [start for start, _, _ in found]
+    shifts: dict[int, _Shift] = {}
+    for anchor, value, span in _counts(source, anchors):
+        text = anchor.text
+        if text.start not in shifts:
+            own = found[bisect_left(starts, text.start) : bisect_left(starts, text.stop)]
+            shifts[text.start] = _Shift(source, text, own)
+        shift = shifts[text.start]
+        base = anchor.node.get(anchor.length_from, 0) if anchor.length_from is not None else 0
         new = value + shift.at(base + value, anchor.grows, anchor.utf16)
         if anchor.length_from is not None:
             new -= shift.at(base, False, anchor.utf16)
         if new != value:
-            yield *spans.of(anchor.node, anchor.key), str(new)
+            yield *span, str(new)
 
 
-#: Field, start and stop of parts of tokens, and 1 for each that is not the first part of its token.
-_Parts = tuple["array[int]", "array[int]", "array[int]", bytearray]
-
-
-def skeleton(synced: SyncedTracks) -> str:
-    """The source without everything that writing may change: words, their marks, and counts of characters."""
-    # Edits do not overlap, so sorting starts and stops separately keeps them paired. `others` has the few
-    # replacements that are not a word's placeholder, by their starts.
-    starts, stops = list[int](), list[int]()
-    others: dict[int, str] = {}
-    fields, inside = synced.fields, [start + 1 for start in synced.fields.literal_starts]
-    for stream, shown in synced.places.tokens():
-        parts = array("I"), array("I"), array("I"), bytearray()
-        if synced.track_of[stream].new_mark is not None:
-            for start, stop, text in _removals(synced, shown, parts):
-                starts.append(start)
-                stops.append(stop)
-                others[start] = text
-        else:
-            for first, stop in _runs(shown):
-                for column, more in zip(parts, synced.tokens.part_columns(first, stop), strict=True):
-                    column.extend(more)
-        which, begins, ends, further = parts
-        if units := fields.units(which):
-            begins, ends = (_in_literals(units, which, places) for places in (begins, ends))
-        count = len(starts)
-        starts += [inside[f] + at for f, at in zip(which, begins, strict=True)]
-        stops += [inside[f] + at for f, at in zip(which, ends, strict=True)]
-        others.update(zip(compress(islice(starts, count, None), further), repeat("")))
-    for start, stop in _character_counts(synced):
-        starts.append(start)
-        stops.append(stop)
-        others[start] = "0"
-    starts.sort()
-    stops.sort()
-    replacements = [others.get(start, "_") for start in starts] if others else repeat("_", len(starts))
-    return splice(fields.source, zip(starts, stops, replacements, strict=True))
-
-
-def _in_literals(units: Mapping[int, Units], which: Sequence[int], places: Sequence[int]) -> array[int]:
-    """Convert places in decoded fields to places in their literals; `which` are the fields, in ascending order.
-
-    Fields without `units` have no escapes, and their places stay.
-    """
-    found = array("I", places)
-    for f, own in units.items():
-        of_field = slice(bisect_left(which, f), bisect_right(which, f))
-        found[of_field] = array("I", own.all(places[of_field]))
-    return found
-
-
-def _character_counts(synced: SyncedTracks) -> Iterator[Span]:
-    """The spans of the numbers that count characters."""
-    spans = _MemberSpans(synced.fields.source)
-    for track in synced.tracks:
-        counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
-        for anchor in counted.values():
-            if isinstance(anchor.node.get(anchor.key), int):
-                yield spans.of(anchor.node, anchor.key)
-
-
-def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Runs of consecutive numbers, as (first, stop)."""
-    if len(numbers) and numbers == array("I", range(numbers[0], numbers[0] + len(numbers))):  # the usual case
-        yield numbers[0], numbers[-1] + 1
-        return
-    begin = 0
-    for end in [*(i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1), len(numbers)]:
-        if end > begin:
-            yield numbers[begin], numbers[end - 1] + 1
-        begin = end
-
-
-def _removals(synced: SyncedTracks, shown: Iterable[int], parts: _Parts) -> Iterator[Edit]:
-    """Edits that remove the entries of marks from a list that has such; other parts of tokens are added to `parts`."""
-    fields, tokens = synced.fields, synced.tokens
-    for token in shown:
-        number = 0
-        for f, a, b in tokens.parts(token):
-            if number and is_mark_item(fields, f, a, b):
-                yield removal(fields, f)
-                continue
-            for column, value in zip(parts, (f, a, b, number), strict=True):
-                column.append(value)
-            number = 1
-
-
-class _MemberSpans:
-    """The spans of members of objects; keeps those of the last object, as its anchors come together."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.node: Node | None = None
-        self.known: dict[str, tuple[int, int]] = {}
-
-    def of(self, node: Node, key: str) -> tuple[int, int]:
-        if node is not self.node:
-            self.node, self.known = node, member_spans(self.source, node)
-        return self.known[key]
+def _counts(source: str, anchors: Iterable[Anchor]) -> Iterator[tuple[Anchor, int, Span]]:
+    """Each anchor with its number and the span of that; two ranges of a block may refer to the same entity."""
+    numbers: dict[int, dict[str, Span]] = {}
+    seen: set[tuple[int, str]] = set()
+    for anchor in anchors:
+        at, value = anchor.node.start, anchor.node.get(anchor.key)
+        if at not in numbers:
+            numbers[at] = whole_numbers(source, anchor.node)
+        if (at, anchor.key) not in seen and isinstance(value, int) and anchor.key in numbers[at]:
+            seen.add((at, anchor.key))
+            yield anchor, value, numbers[at][anchor.key]
 
 
 class _Shift:
     """How far the edits of a text move the offsets after them."""
 
-    def __init__(self, text: Literal, edits: Sequence[Edit]) -> None:
+    def __init__(self, source: str, text: Literal, edits: Sequence[Edit]) -> None:
         self.text = text
         self.places: list[tuple[int, bool]] = []
         self.sums = [0]
+        begins = offsets(source, text) if edits else []
         # An insertion right at an offset moves it only if the anchor grows; a removal before it always does.
         for start, stop, new in sorted(edits, key=lambda edit: (edit[1], edit[0] == edit[1])):
-            self.places.append((stop, start == stop))
-            self.sums.append(self.sums[-1] + len(new) - (stop - start))
+            first, last = bisect_left(begins, start), bisect_left(begins, stop)
+            self.places.append((last, start == stop))
+            self.sums.append(self.sums[-1] + len(new) - (last - first))
 
     def at(self, offset: int, grows: bool, utf16: bool) -> int:
         place = offset
         if utf16 and not self.text.isascii():
             place = len(self.text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
-        return self.sums[
-            bisect_left(self.places, (place, True)) if not grows else bisect_right(self.places, (place, True))
-        ]
+        find = bisect_right if grows else bisect_left
+        return self.sums[find(self.places, (place, True))]
+
+
+def skeleton(transcript: Transcript) -> str:
+    """The source without everything that writing may change: words, their marks, and counts of characters."""
+    source = transcript.source
+    found: list[Edit] = [(*span, "0") for _, _, span in _counts(source, transcript.anchors)]
+    copies = [copy for word in transcript.words for copy in word.places] + [copy for copy, _ in transcript.respelled]
+    has_entries = any(stream.track.new_mark is not None for stream in transcript.streams)
+    for copy in copies:
+        if has_entries and len(copy) > 1 and transcript.field_at(copy[0][0])[1].track.new_mark is not None:
+            fields = [transcript.field_at(start)[0] for start, _ in copy]
+            marks = [n for n, part in enumerate(copy) if n and is_mark_entry(source, fields[n], part)]
+            found += [removal(source, fields[n], transcript.closely_followed(fields[n])) for n in marks]
+            copy = tuple([part for n, part in enumerate(copy) if n not in marks])
+        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(copy)]
+    return splice(source, found)

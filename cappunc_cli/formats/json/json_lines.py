@@ -13,9 +13,9 @@ from itertools import compress
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.json.dialect import node, nodes, seconds
 from cappunc_cli.formats.json.edits import changes
 from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load
-from cappunc_cli.formats.json.tracks import entries, first, node, seconds
 from cappunc_cli.formats.splice import splice
 
 #: The keys of an object's text, in order of preference; Deepgram's `word` is raw beside a `punctuated_word`.
@@ -53,11 +53,10 @@ class ResultEntry:
         edits = [
             (old.start() + start, old.start() + stop, text)
             for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
-            if old.group() != new
             for start, stop, text in changes(old.group(), new)
         ]
         start, stop = self.node.start, self.node.stop
-        placed = literal_edits(self.line, (self.literal.start, self.literal.stop), edits)
+        placed = literal_edits(self.line, self.literal, edits)
         return splice(self.line[start:stop], [(a - start, b - start, text) for a, b, text in placed]) + "\n"
 
 
@@ -75,12 +74,12 @@ class JsonLines:
             raise BadInput("a line of live results must be one JSON object")
         if value.get("is_final") is False or any(key in value for key in _PARTIAL):
             return []
-        found = value.get("result", first(node(value, "channel").get("alternatives")).get("words"))
+        found = value.get("result", node(value, "channel.alternatives[0]").get("words"))
         if found is None:
             if _text(value) is None and isinstance(value.get("type"), Literal):
                 return []  # Deepgram's `Metadata`, `SpeechStarted`
             found = [value]
-        if not isinstance(found, list) or len(entries(found)) != len(found):
+        if not isinstance(found, list) or len(nodes(found, "[]")) != len(found):
             raise BadInput("a list of words has something other than objects in it")
         return [self._entry(line, one, value) for one in found]
 

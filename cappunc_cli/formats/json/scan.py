@@ -1,43 +1,29 @@
 """Parse JSON whose strings and objects know their place in the source.
 
-Nothing is ever serialised again: no setting of `json.dumps` reproduces more than three
-quarters of real transcripts. A dialect picks the `Literal`s with words from the
-parsed value, and `literal_edits` converts edits of their text to edits of the source.
+Nothing is ever serialised again: no setting of `json.dumps` reproduces more than three quarters of real transcripts.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Iterable, Iterator
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
-from operator import add
 from typing import Any
 
-from cappunc_cli.document.words import Span
+from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.splice import Edit, line_of
 
 _DEPTH = 200
 _GAP = re.compile(r"[ \t\r\n]*+")
-_KEY = re.compile(r'[ \t\r\n]*+"([^"\\]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
-_NEXT = re.compile(r"[ \t\r\n]*+([,}\]])[ \t\r\n]*+")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?([eE][-+]?\d++)?")
-_CONSTANTS: dict[str, Any] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-}
-_CONSTANT = re.compile("|".join(_CONSTANTS))
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
-_ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
+_PIECE = re.compile(_STRING.pattern + r"|[{}\[\]]", re.DOTALL)
+_NUMBER = re.compile(r"\s*:\s*(-?\d++)(?![.eE])")
+#: A character as it is written inside a literal; one outside the BMP may be written as two escaped surrogates.
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -48,13 +34,19 @@ class Literal(str):
     start: int
     stop: int
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the literal has no escapes."""
+        return self.stop - self.start == len(self) + 2
+
 
 class Node(dict[str, Any]):
-    """An object; source[start:stop] is its text, braces included."""
+    """An object; source[start:stop] is its text, braces included. `pairs` keeps duplicate keys where there are any."""
 
-    __slots__ = ("start", "stop")
+    __slots__ = ("pairs", "start", "stop")
     start: int
     stop: int
+    pairs: list[tuple[str, Any]]
 
 
 def broken_json(source: str, at: int, what: str) -> BadInput:
@@ -62,45 +54,84 @@ def broken_json(source: str, at: int, what: str) -> BadInput:
     return BadInput(f"broken JSON: {what}", line=line_of(source, at))
 
 
-def parse(source: str, start: int = 0) -> tuple[Any, int]:
-    """Parse the value at `start`; returns the value and where it ends.
+def load(source: str) -> Any:
+    """Parse the JSON document in `source`, or a list of documents where several follow each other.
 
-    As lenient as Python's parser: accepts NaN, control characters in strings, lone surrogates and
-    duplicate keys (the last one counts). Raises BadInput with the line for anything else.
+    Vosk prints one object after the other, and NeMo writes JSON Lines. As lenient as Python's parser: NaN, control
+    characters in strings, lone surrogates and duplicate keys (the last one counts) are accepted. Raises BadInput with
+    the line for anything else.
     """
+    documents: list[Any] = []
+    at = _gap(source, 0)
+    while at < len(source):
+        value, at = _parse(source, at)
+        documents.append(value)
+        at = _gap(source, at)
+    if not documents:
+        raise broken_json(source, 0, "there is no value")
+    return documents[0] if len(documents) == 1 else documents
+
+
+def _gap(source: str, at: int) -> int:
+    gap = _GAP.match(source, at)
+    return gap.end() if gap else at
+
+
+def _parse(source: str, start: int) -> tuple[Any, int]:
     try:
-        value, stop = _DECODER.raw_decode(source, start)
-        return _placed(source, value, start, stop), stop
-    except (ValueError, RecursionError):  # broken, nested too deeply, or a duplicate key
-        return _parse_slowly(source, start)
+        try:
+            return _placed(source, start, _DECODER)
+        except JSONDecodeError:
+            raise
+        except ValueError:  # a duplicate key, or a number with thousands of digits
+            return _placed(source, start, _PATIENT)
+    except JSONDecodeError as error:
+        ends = not source[error.pos :].strip()
+        what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
+        raise broken_json(source, error.pos, what) from None
+    except RecursionError:
+        raise broken_json(source, start, "nested too deeply") from None
+
+
+def _with_pairs(pairs: list[tuple[str, Any]]) -> Node:
+    node = Node(pairs)
+    node.pairs = pairs
+    return node
+
+
+def _integer(text: str) -> int | float:
+    return int(text) if len(text) < 400 else float(text)
 
 
 _DECODER = json.JSONDecoder(strict=False, object_hook=Node)
+_PATIENT = json.JSONDecoder(strict=False, object_pairs_hook=_with_pairs, parse_int=_integer)
 
 
-def _placed(source: str, value: Any, start: int, stop: int) -> Any:
-    """Add places to a value that the standard library has parsed from source[start:stop].
+def _placed(source: str, start: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
+    """The value at `start` with the places of its strings and objects, and where it ends.
 
-    Raises ValueError for duplicate keys, RecursionError for values nested too deeply.
+    Raises ValueError for what only the patient decoder can read, RecursionError for values nested too deeply.
     """
-    holder, finder = [value], _Finder(source, start, stop)
+    value, stop = decoder.raw_decode(source, start)
+    holder, finder = [value], _Finder(source, start, stop, patient=decoder is _PATIENT)
     finder.place(holder, start)
-    # The parsed value has only the last one of duplicate keys, so the quotes of the others are left over.
-    text = source[start:stop]
-    if "\\" in text:
-        text = text.replace("\\\\", "").replace('\\"', "")
-    if text.count('"') != 2 * finder.strings:
-        raise ValueError("a duplicate key")
-    return holder[0]
+    if decoder is _DECODER:
+        # The parsed value has only the last one of duplicate keys, so the quotes of the others are left over.
+        text = source[start:stop]
+        if "\\" in text:
+            text = text.replace("\\\\", "").replace('\\"', "")
+        if text.count('"') != 2 * finder.strings:
+            raise ValueError("a duplicate key")
+    return holder[0], stop
 
 
 class _Finder:
     """Finds the places of a value's strings and objects, in order; `strings` counts strings and keys."""
 
-    __slots__ = ("_escape", "_source", "_stop", "strings")
+    __slots__ = ("_escape", "_patient", "_source", "_stop", "strings")
 
-    def __init__(self, source: str, start: int, stop: int) -> None:
-        self._source, self._stop = source, stop
+    def __init__(self, source: str, start: int, stop: int, patient: bool) -> None:
+        self._source, self._stop, self._patient = source, stop, patient
         self._escape = self._next_escape(start)
         self.strings = 0
 
@@ -109,18 +140,16 @@ class _Finder:
         return found if found >= 0 else self._stop
 
     def place(self, holder: Any, at: int, depth: int = 0) -> int:
-        """Set the places of the members of an object or a list; returns the offset after the last one.
-
-        Raises RecursionError for values nested too deeply.
-        """
+        """Set the places of the members of an object or a list; returns the offset after the last one."""
         if depth > _DEPTH:
             raise RecursionError
         index = self._source.index
         is_object = type(holder) is Node
+        members: Iterable[tuple[Any, Any]] = enumerate(holder)
         if is_object:
             holder.start = at = index("{", at)
-            self.strings += len(holder)
-        members: Iterable[tuple[Any, Any]] = holder.items() if is_object else enumerate(holder)
+            self.strings += len(holder.pairs if self._patient else holder)
+            members = holder.pairs if self._patient else holder.items()
         for key, member in members:
             if is_object:
                 start = index('"', at)
@@ -151,184 +180,65 @@ class _Finder:
         return found.end()
 
 
-def _parse_slowly(source: str, start: int) -> tuple[Any, int]:
-    """As `parse`, in Python: accepts duplicate keys, and reports where what is wrong."""
-    try:
-        return _value(source, start, 0)
-    except JSONDecodeError as error:
-        raise broken_json(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
+def whole_numbers(source: str, node: Node) -> dict[str, Span]:
+    """The span of each member of an object that is a whole number."""
+    found: dict[str, Span] = {}
+    depth = 0
+    for piece in _PIECE.finditer(source, node.start, node.stop):
+        text = piece.group()
+        if text[0] != '"':
+            depth += 1 if text in "{[" else -1
+        elif depth == 1 and (number := _NUMBER.match(source, piece.end())):
+            found[text[1:-1]] = number.span(1)
+    return found
 
 
-def _value(source: str, at: int, depth: int) -> tuple[Any, int]:
-    c = source[at : at + 1]
-    if c == '"':
-        text, stop = scanstring(source, at + 1, False)
-        literal = Literal(text)
-        literal.start, literal.stop = at, stop
-        return literal, stop
-    if c == "{":
-        return _object(source, at, depth + 1)
-    if c == "[":
-        return _array(source, at, depth + 1)
-    if number := _NUMBER.match(source, at):
-        text = number.group()
-        return (float(text) if number.group(1) or number.group(2) else _integer(text)), number.end()
-    if constant := _CONSTANT.match(source, at):
-        return _CONSTANTS[constant.group()], constant.end()
-    raise broken_json(source, at, "the file ends too early" if not c else f"unexpected {source[at : at + 12]!r}")
+def decoded(written: str) -> str:
+    """The text of a part of a literal, without quotes."""
+    return str(scanstring(f'{written}"', 0, False)[0]) if "\\" in written else written
 
 
-def _integer(text: str) -> int | float:
-    return int(text) if len(text) < 400 else float(text)
-
-
-def _object(source: str, start: int, depth: int) -> tuple[Node, int]:
-    node = Node()
-    node.start = start
-    for key, value, _, stop in _members(source, start, depth):
-        node[key] = value
-        at = stop
-    node.stop = _close(source, at if node else start + 1, "}")
-    return node, node.stop
-
-
-def _members(source: str, start: int, depth: int) -> Iterator[tuple[str, Any, int, int]]:
-    """Yield (key, value, start, stop) for each member of the object at `start`, with the span of the value."""
-    if depth > _DEPTH:
-        raise broken_json(source, start, "nested too deeply")
-    at = start + 1
-    if source.startswith("}", _gap(source, at)):
-        return
-    while True:
-        if plain := _KEY.match(source, at):
-            key, begin = plain.group(1), plain.end()
+def characters(source: str, copy: Copy) -> list[Span]:
+    """The span of each character in the fragments of a copy."""
+    found: list[Span] = []
+    for start, stop in copy:
+        if "\\" in source[start:stop]:
+            found += [match.span() for match in _CHARACTER.finditer(source, start, stop)]
         else:
-            key, begin = _escaped_key(source, _gap(source, at))
-        value, at = _value(source, begin, depth)
-        yield key, value, begin, at
-        follow = _NEXT.match(source, at)
-        if follow is None or follow.group(1) == "]":
-            raise broken_json(source, _gap(source, at), "expected ',' or '}'")
-        if follow.group(1) == "}":
-            return
-        at = follow.end()
+            found += [(at, at + 1) for at in range(start, stop)]
+    return found
 
 
-def _escaped_key(source: str, at: int) -> tuple[str, int]:
-    if source[at : at + 1] != '"':
-        raise broken_json(source, at, "expected a key in double quotes")
-    key, stop = scanstring(source, at + 1, False)
-    colon = _gap(source, stop)
-    if source[colon : colon + 1] != ":":
-        raise broken_json(source, stop, "expected ':'")
-    return key, _gap(source, colon + 1)
+def offsets(source: str, literal: Literal) -> list[int]:
+    """Where each character of a literal begins in the source, and where the last one ends."""
+    inside = literal.start + 1, literal.stop - 1
+    return [*(start for start, _ in characters(source, (inside,))), inside[1]]
 
 
-def _array(source: str, start: int, depth: int) -> tuple[list[Any], int]:
-    if depth > _DEPTH:
-        raise broken_json(source, start, "nested too deeply")
-    values: list[Any] = []
-    at = _gap(source, start + 1)
-    while True:
-        value, at = _value(source, at, depth)
-        values.append(value)
-        follow = _NEXT.match(source, at)
-        if follow is None or follow.group(1) == "}":
-            raise broken_json(source, _gap(source, at), "expected ',' or ']'")
-        if follow.group(1) == "]":
-            return values, follow.start(1) + 1
-        at = follow.end()
-
-
-def _gap(source: str, at: int) -> int:
-    gap = _GAP.match(source, at)
-    return gap.end() if gap else at
-
-
-def _close(source: str, at: int, bracket: str) -> int:
-    at = _gap(source, at)
-    if source[at : at + 1] != bracket:
-        raise broken_json(source, at, f"expected '{bracket}'")
-    return at + 1
-
-
-def load(source: str) -> Any:
-    """Parse the JSON document in `source`, or a list of documents where several follow each other.
-
-    Vosk prints one object after the other, and NeMo writes JSON Lines. Raises BadInput for broken JSON.
-    """
-    documents: list[Any] = []
-    at = _gap(source, 0)
-    while at < len(source):
-        value, at = parse(source, at)
-        documents.append(value)
-        at = _gap(source, at)
-    if not documents:
-        raise broken_json(source, 0, "there is no value")
-    return documents[0] if len(documents) == 1 else documents
-
-
-def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
-    """The span of the value of each key of an object."""
-    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0)}
-
-
-def decoded(source: str, literal: Span) -> str:
-    """The string whose literal, quotes included, is at a span."""
-    inside = source[literal[0] + 1 : literal[1] - 1]
-    return inside if "\\" not in inside else str(scanstring(source, literal[0] + 1, False)[0])
-
-
-def literal_edits(source: str, literal: Span, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Convert edits of a decoded string to edits of the source.
-
-    Escapes elsewhere in the literal stay as they are. New non-ASCII characters are escaped if the literal has
-    such escapes or the whole file is ASCII.
-    """
-    base, inside = literal[0] + 1, source[literal[0] + 1 : literal[1] - 1]
-    ascii_only, upper_hex = inside.isascii() and source.isascii(), False
-    units: Units | range = range(len(inside) + 1)
-    if "\\" in inside:
-        units = Units(inside)
-        if escapes := _ESCAPED.search(inside):
-            ascii_only, upper_hex = True, any(c in "ABCDEF" for c in escapes.group())
+def literal_edits(source: str, literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Convert edits of the text of a literal to edits of the source; escapes elsewhere in it stay as they are."""
+    places, inside, ascii_only = offsets(source, literal), source[literal.start : literal.stop], source.isascii()
     for start, stop, text in edits:
-        yield base + units[start], base + units[stop], escape(text, ascii_only, upper_hex)
+        yield places[start], places[stop], escape(text, inside, ascii_only)
 
 
-class Units:
-    """Maps indices of characters in a decoded string to offsets inside its literal."""
-
-    __slots__ = ("_places", "_shifts")
-
-    def __init__(self, inside: str) -> None:
-        # The indices of escaped characters, and the difference between offset and index from each one on.
-        self._places, self._shifts = array("I"), array("I", [0])
-        if "\\" in inside:
-            shift = 0
-            for found in _ESCAPE.finditer(inside):
-                start, stop = found.span()
-                self._places.append(start - shift)
-                shift += stop - start - 1
-                self._shifts.append(shift)
-
-    def __getitem__(self, i: int) -> int:
-        return i + self._shifts[bisect_left(self._places, i)]
-
-    def all(self, places: Sequence[int]) -> Iterator[int]:
-        """The offsets of many indices."""
-        return map(add, places, map(self._shifts.__getitem__, map(bisect_left, repeat(self._places), places)))
+def escape(text: str, literal: str, ascii_only: bool) -> str:
+    """`text` for the inside of `literal`; what is not ASCII is escaped if `ascii_only` or if other characters are."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return text
+    escapes = _ESCAPED.search(literal)
+    upper_hex = escapes is not None and any(c in "ABCDEF" for c in escapes.group())
+    return "".join(_escaped(text, ascii_only or escapes is not None, upper_hex))
 
 
-def escape(text: str, ascii_only: bool, upper_hex: bool = False) -> str:
-    """`text` as the inside of a JSON string; `upper_hex` writes escapes with A to F in upper case."""
-    return "".join([_SHORT.get(c) or _escape_one(c, ascii_only, upper_hex) for c in text])
+_ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
 
 
-def _escape_one(c: str, ascii_only: bool, upper_hex: bool) -> str:
-    if c >= " " and (c < "\x7f" or not ascii_only):
-        return c
-    units = c.encode("utf-16-be", "surrogatepass").hex()
-    if upper_hex:
-        units = units.upper()
-    return "".join([f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)])
+def _escaped(text: str, ascii_only: bool, upper_hex: bool) -> Iterator[str]:
+    for c in text:
+        if c in _SHORT or (c >= " " and (c < "\x7f" or not ascii_only)):
+            yield _SHORT.get(c, c)
+        else:
+            units = c.encode("utf-16-be", "surrogatepass").hex()
+            units = units.upper() if upper_hex else units
+            yield from (f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))

@@ -1,4 +1,4 @@
-"""The style of a stream: whether it shows case and marks when read, and so gets them when written."""
+"""The style of a copy: whether it shows case and marks when read, and so gets them when written."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from cappunc_cli.document.labels import Label, cached_strip, dress
-from cappunc_cli.formats.json.occurrences import Occurrence
+from cappunc_cli.formats.json.tokens import Token
 
-# A stream without marks or capitals has that style only if more than this share of its words have them elsewhere.
+# A copy without marks or capitals has that style only if more than this share of its words have them elsewhere.
 _RARE = 1 / 50
-#: Features of a word in a stream, as bits: it is shown, it has a mark, it has a capital.
-_SHOWN, _MARKED, _CAPITAL = 1, 2, 4
+#: Features of a token, as bits: it has a mark, it has a capital; and that it is there at all.
+_MARKED, _CAPITAL, _SHOWN = 1, 2, 4
 
 
 class Style(NamedTuple):
-    """Whether a stream shows marks and case; a word list, for example, may have case but leave marks to the text."""
+    """Whether a copy shows marks and case; a word list, for example, may have case but leave marks to the text."""
 
     case: bool = True
     marks: bool = True
@@ -28,74 +28,88 @@ FULL_STYLE = Style()
 
 
 @lru_cache(maxsize=1 << 15)
-def features(text: str) -> int:
-    """The features of a word that is shown."""
+def _features(text: str) -> int:
     label = cached_strip(text)[1]
     marked = bool(label.after) and bool(label.mark)
     capital = not text.islower() and any(map(str.isupper, text))
     return _SHOWN | _MARKED * marked | _CAPITAL * capital
 
 
-def styles_of(seen: Sequence[bytearray], unmarked: Sequence[bool]) -> Iterator[Style]:
-    """The style of each stream, from the features of its words; `unmarked` streams never have marks.
-
-    `seen` has the features of each word in each stream.
-    """
-    for stream, never_marks in enumerate(unmarked):
-        raw = _lacks(stream, seen, _MARKED)
+def styles_of(spoken: Sequence[Sequence[Token]], first: int, count: int, unmarked: Container[int]) -> Iterator[Style]:
+    """The style of each of `count` streams from `first` on, from the tokens of each word; `unmarked` have no marks."""
+    shown = [0] * count
+    for tokens in spoken:
+        for token in tokens:
+            shown[token.stream - first] |= _features(token.text)
+    for stream in range(first, first + count):
+        raw = _lacks(stream, _MARKED, spoken, shown, first)
         # Lower case in all streams, or together with marks, is not a style but what is to be restored.
-        yield Style(not (raw and _lacks(stream, seen, _CAPITAL)), not never_marks and not raw)
+        case = not (raw and _lacks(stream, _CAPITAL, spoken, shown, first))
+        yield Style(case, not raw and stream not in unmarked)
 
 
-def _lacks(stream: int, seen: Sequence[bytearray], feature: int) -> bool:
+def _lacks(stream: int, feature: int, spoken: Sequence[Sequence[Token]], shown: Sequence[int], first: int) -> bool:
     """Whether a stream never has a feature that other streams show of the same words."""
-    own = seen[stream]
-    count = len(own) - own.count(0)
-    if not count or any(bits & feature for bits in own):
+    own = shown[stream - first]
+    if not own or own & feature or not any(bits & feature for bits in shown):
         return False
-    others = (theirs for s, theirs in enumerate(seen) if s != stream)
-    return any(
-        sum(1 for bits, other in zip(own, theirs, strict=True) if bits and other & feature) > _RARE * count
-        for theirs in others
-    )
+    count, elsewhere = 0, [0] * len(shown)
+    for tokens in spoken:
+        if any(token.stream == stream for token in tokens):
+            count += 1
+            for token in tokens:
+                elsewhere[token.stream - first] += bool(_features(token.text) & feature)
+    return max(elsewhere) > _RARE * count
 
 
-def differing(seen: Sequence[bytearray], styles: Sequence[Style]) -> Iterator[int]:
-    """The words that some streams show with a capital and others without."""
-    cased = [stream for stream, style in zip(seen, styles, strict=True) if style.case]
-    for i, features_of_word in enumerate(zip(*cased, strict=True)):
-        if len({bits & _CAPITAL for bits in features_of_word if bits}) > 1:
+def differing(spoken: Sequence[Sequence[Token]], styles: Sequence[Style]) -> Iterator[int]:
+    """The words that some streams show with a capital and others without, though all of these show case."""
+    for i, tokens in enumerate(spoken):
+        if len({_features(token.text) & _CAPITAL for token in tokens if styles[token.stream].case}) > 1:
             yield i
 
 
-def target(
-    own: str,
-    place: Occurrence,
-    style: Style,
-    before: Sequence[str],
-    after: Sequence[str],
-    synced_case: Container[int] = (),
-) -> str:
-    """The new text of an occurrence that reads `own`, when the words change from `before` to `after`.
+class Change(NamedTuple):
+    """How the words change: their texts before and after, and the words whose copies are to agree in case."""
 
-    An occurrence follows the changes of its words. It takes the case of words in `synced_case` even where that has not
-    changed.
+    before: Sequence[str]
+    after: Sequence[str]
+    same_case: Container[int] = ()
+
+
+class Showing(NamedTuple):
+    """The words whose case and whose mark a copy shows, by their numbers.
+
+    Both are None for a token that is not the first or the last one of another spelling: `25` for "twenty five" has
+    both, but the "and" in "one hundred and five" for `105` has neither. Where the same letters are split into other
+    words (`well-known` for "well known"), `letters` are the first word, the one after the last, and the number of
+    their letters that come before this token.
     """
-    case_of = place.case_of
-    if case_of is not None and case_of not in synced_case and before[case_of] == after[case_of]:
+
+    case_of: int | None
+    mark_of: int | None
+    letters: tuple[int, int, int] | None = None
+
+
+def target(own: str, showing: Showing, style: Style, change: Change) -> str:
+    """The new text of a copy that reads `own`: it follows the changes of its words."""
+    before, after, same_case = change
+    case_of, mark_of, letters = showing
+    if case_of is not None and case_of not in same_case and before[case_of] == after[case_of]:
         case_of = None
-    mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
+    if mark_of is not None and before[mark_of] == after[mark_of]:
+        mark_of = None
     if case_of == mark_of and case_of is not None and style == FULL_STYLE and own == before[case_of]:
         return after[case_of]
-    if place.letters is not None and style.case:
-        own = _with_letters(own, place.letters, before, after)
+    if letters is not None and style.case:
+        own = _with_letters(own, letters, before, after)
     if case_of is None and mark_of is None:
         return own
     bare, label = cached_strip(own)
     if case_of is not None and bare == cached_strip(before[case_of])[0]:
         bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
     if case_of is not None and style.case:
-        same = case_of in synced_case and bare == cached_strip(after[case_of])[0]
+        same = case_of in same_case and bare == cached_strip(after[case_of])[0]
         label = _with_case(label, None if same else before[case_of], after[case_of])
     if mark_of is not None and style.marks:
         label = label.with_mark(cached_strip(after[mark_of])[1].mark)

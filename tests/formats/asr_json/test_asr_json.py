@@ -18,9 +18,8 @@ from cappunc_cli.document.labels import Case, dress, fold, strip
 from cappunc_cli.document.pauses import turn_ends
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats import json as asr_json
-from cappunc_cli.formats.json import DIALECTS, dialect_of, document, scan, sniff, tokens, word_alignment
-from cappunc_cli.formats.json.tracks import Voices, millis, seconds
+from cappunc_cli.formats.json import DIALECTS, dialect_of, scan, sniff, transcript
+from cappunc_cli.formats.json.dialect import Voices, seconds
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
@@ -543,7 +542,7 @@ def test_seconds(value: object, expected: int | None) -> None:
 
 
 def test_other_clocks() -> None:
-    assert millis("170") == 170
+    assert seconds("170", 1) == 170
     assert seconds(39100000.0, 1e-4) == 3910
     voices = Voices.of([(500, "a"), (None, "b"), (2900, "c")])
     assert [voices.at(moment) for moment in (None, 0, 500, 2899, 2900)] == [None, None, "a", "a", "c"]
@@ -555,23 +554,17 @@ WORDS = st.lists(st.sampled_from("abc"), max_size=30)
 @given(WORDS, WORDS)
 def test_blocks_cover_both_runs(ours: list[str], theirs: list[str]) -> None:
     i = j = 0
-    for same, a, b, c, d in word_alignment.aligned_blocks(ours, theirs):
+    for same, a, b, c, d in transcript.aligned_blocks(ours, theirs):
         assert (a, c) == (i, j)
         assert (ours[a:b] == theirs[c:d]) if same else (b > a or d > c)
         i, j = b, d
     assert (i, j) == (len(ours), len(theirs))
 
 
-@given(st.lists(st.sampled_from([*"[]()♪<>-–— \n\ta1:", "-->", ">>", "WEBVTT"]), max_size=12).map("".join))
-def test_the_quick_checks_miss_no_mask_and_no_turn(text: str) -> None:
-    assert tokens._MASK.search(text) is None or tokens._MASKING.search(text) or "WEBVTT" in text
-    assert tokens._TURN.search(text) is None or tokens._TURNING.search(text)
-
-
 def test_long_runs_stay_aligned() -> None:
     ours = [f"w{i % 977}" for i in range(20_000)]
     theirs = [word for i, word in enumerate(ours) if i % 50] + ["x"] * 10
-    equal = sum(b - a for same, a, b, _, _ in word_alignment.aligned_blocks(ours, theirs) if same)
+    equal = sum(b - a for same, a, b, _, _ in transcript.aligned_blocks(ours, theirs) if same)
     assert equal > 0.97 * len(theirs)
 
 
@@ -633,15 +626,6 @@ def test_a_numbered_item_stays_when_its_mark_goes() -> None:
     assert [item["id"] for item in bare["results"]["items"]] == [*range(17)]
 
 
-def test_a_file_is_parsed_once_to_be_recognised_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = next((FIXTURES / "json" / "whisper").glob("*.json"))
-    source, parsed = path.read_text("utf-8"), []
-    for module in (asr_json, document):
-        monkeypatch.setattr(module, "load", lambda text: parsed.append(text) or scan.load(text))
-    assert formats.read(source, path.name).words == formats.read(source, format="whisper").words
-    assert parsed == [source, source]
-
-
 # Not Google: a last result that repeats the words of the others is read as these words with speakers.
 @pytest.mark.parametrize("path", [path for path in CASES if path.parent.name != "google"], ids=lambda path: path.stem)
 def test_several_transcripts_in_a_file_are_all_read(path: Path) -> None:
@@ -667,15 +651,13 @@ def test_transcripts_in_several_dialects_in_a_list() -> None:
     ).replace('"and you"', '"And you?"').replace('"and"', '"And"').replace('"you"', '"you?"')
 
 
-def test_a_long_list_of_other_values_is_quickly_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.timeout(20)
+def test_a_long_list_of_other_values_is_quickly_refused() -> None:
     """200,000 times `{}` once took half a minute."""
     podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
-    dialect_of, tried = asr_json.dialect_of, []
-    monkeypatch.setattr(asr_json, "dialect_of", lambda value: tried.append(value) or dialect_of(value))
-    with pytest.raises(UnknownFormat, match="a list of 3000"):
-        formats.read("{}" * 3000, "all.json")
+    with pytest.raises(UnknownFormat, match="a list of 200000"):
+        formats.read("{}" * 200_000, "all.json")
     assert texts_of(formats.read(podcast + "{}" * 3000, "all.json")) == ["hello", "there"]
-    assert len(tried) < 250
     assert texts_of(formats.read(f"{podcast}{{}}" * 200, "all.json")) == ["hello", "there"] * 200
 
 

@@ -1,23 +1,21 @@
 """Any other JSON: the first list of objects with a text and a start, wherever it is.
 
 Segments may have lists of words. Texts of the whole transcript beside the list are kept in sync.
-Several transcripts in one file, as a list or one after the other, are read here, too: each in its own
-dialect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from statistics import median
-from typing import Any
 
-from cappunc_cli.errors import UnknownFormat
+from cappunc_cli.formats.json.dialect import Entries, Field, Track, nodes, seconds, texts
 from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.json.tracks import Field, Track, entries, seconds, text_fields, with_length
 
-_TEXTS = ("punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8")
+_TEXTS = (
+    "punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8", "term",
+)  # fmt: skip
 _STARTS = (
     "start", "start_time", "startTime", "start_timestamp", "startOffset", "begin", "from", "ts", "time", "offset",
     "start_ms", "startMs", "t0",
@@ -25,108 +23,85 @@ _STARTS = (
 _ENDS = ("end", "end_time", "endTime", "end_timestamp", "endOffset", "stop", "to", "end_ts", "end_ms", "endMs", "t1")
 #: Where there is no end, in the unit of the start.
 _LENGTHS = ("duration", "dur", "duration_ms", "durationMs")
-_SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "speaker_name", "spk", "channel")
+_SPEAKERS = (
+    "speaker", "speaker_id", "speakerId", "speaker_label", "speaker_name", "spk", "user_name", "username", "channel",
+)  # fmt: skip
 _WORDS = ("words", "tokens", "items")
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
-#: A list with this many other entries, and more of them than transcripts, is not a list of transcripts.
-_OTHERS = 50
 
 
-def sniff(value: object) -> bool:
-    return _find(value) is not None or bool(_transcripts(value))
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A list of timed texts, or of segments with lists of them, and the object that contains it."""
+
+    holder: Node
+    listed: Sequence[Node]
+
+    def tracks(self) -> Iterator[Track]:
+        """The one track of the list."""
+        words_key, who = _words_key(self.listed), _key(self.listed, _SPEAKERS)
+        copies = [texts(self.holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
+        whole = _entries(self.listed)
+        if words_key is None:
+            join = None if _single(self.listed) else "\n"
+            yield Track(whole.fields(self.listed, join=join, first="\n") if whole else [], copies)
+            return
+        inner = [_timed(nodes(entry, f"{words_key}[]")) for entry in self.listed]
+        all_words = list(chain.from_iterable(inner))
+        entries = _entries(all_words) or Entries("")
+        join = entries.join(all_words)
+        fields: list[Field] = []
+        for entry, words in zip(self.listed, inner, strict=True):
+            fields += entries.fields(words, entry.get(who or ""), join, "\n")
+            fields += whole.fields([entry], join="\n") if whole and not words else []
+        with_words = [entry for entry, words in zip(self.listed, inner, strict=True) if words]
+        yield Track(fields, [texts(with_words, f"[].{_key(self.listed, _TEXTS) or ''}"), *copies])
 
 
-def tracks(value: object) -> Iterator[Track]:
-    if several := _transcripts(value):
-        from cappunc_cli.formats.json import DIALECTS
-
-        for number, (dialect, transcript) in enumerate(several):
-            for track in DIALECTS[dialect].module.tracks(transcript):
-                yield _with_own_speakers(number, track)
-        return
-    found = _find(value)
-    if found is None:
-        return
-    holder, listed = found
-    words_key = _words_key(listed)
-    copies = [text_fields([holder.get(key)]) for key in ("text", "transcript", "full_text", "full_transcript")]
-    if words_key is None:
-        fields = _fields(listed, " " if _single(listed) else "\n")
-    else:
-        fields = []
-        who = _key(listed, _SPEAKERS)
-        for entry in listed:
-            speaker = entry.get(who) if who else None
-            fields += _fields(_timed(entries(entry, words_key)), " ", speaker) or _fields([entry], "\n")
-        key = _key(listed, _TEXTS) or ""
-        copies.insert(0, text_fields([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
-    yield Track(fields, copies)
-
-
-def _transcripts(value: object) -> list[tuple[str, Any]]:
-    """(dialect, value) of each transcript in a list of transcripts; [] for any other value."""
-    from cappunc_cli.formats.json import dialect_of
-
-    if not isinstance(value, list) or _timed(entries(value)):
-        return []
-    found: list[tuple[str, Any]] = []
-    for number, entry in enumerate(value):
-        try:
-            found.append((dialect_of(entry), entry))
-        except UnknownFormat:
-            if number - len(found) >= max(_OTHERS, len(found)):
-                return []
-    return found
-
-
-def _with_own_speakers(number: int, track: Track) -> Track:
-    """The track with speakers unique to its transcript, so that each transcript starts a new turn."""
-    named = any(field.speaker is not None for field in (*track.words, *track.clock))
-
-    def own(fields: Sequence[Field]) -> list[Field]:
-        return [f._replace(speaker=(number, f.speaker)) if f.speaker is not None or not named else f for f in fields]
-
-    return replace(track, words=own(track.words), clock=own(track.clock))
-
-
-def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[Node, list[Node]] | None:
-    """The first list of timed texts, or of segments with lists of them, and the object that contains it."""
+def find(value: object, depth: int = 0, holder: Node | None = None) -> Found | None:
+    """The first list of timed texts, or of segments with such, in a value; None if there is none."""
     if depth > _DEPTH:
         return None
     if isinstance(value, list):
-        found = entries(value)
+        found = nodes(value, "[]")
         listed = _timed(found) or (found if _words_key(found) else [])
         if listed:
-            return holder or Node(), listed
+            return Found(holder or Node(), listed)
         for child in value[:50]:
-            if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, holder)):
+            if isinstance(child, (dict, list)) and (below := find(child, depth + 1, holder)):
                 return below
     if isinstance(value, Node):
         # Lists first; `segments` before a flat list of the same words, as they have more information.
         children = sorted(value.items(), key=lambda item: (not isinstance(item[1], list), item[0] != "segments"))
         for _, child in children:
-            if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, value)):
+            if isinstance(child, (dict, list)) and (below := find(child, depth + 1, value)):
                 return below
     return None
+
+
+def tracks(value: object) -> Iterator[Track]:
+    """The track of the list that `find` finds."""
+    found = find(value)
+    return found.tracks() if found else iter(())
+
+
+def is_timed(value: object) -> bool:
+    """Whether a value is a list of timed texts."""
+    return bool(_timed(nodes(value, "[]")))
 
 
 def _words_key(listed: Sequence[Node]) -> str | None:
     """The key of the words of segments, any key if these have no text or no time of their own."""
     others = [] if _timed(listed) else [key for entry in listed for key in entry if isinstance(entry[key], list)]
-    return next((key for key in dict.fromkeys([*_WORDS, *others]) if _timed(_inner(listed, key))), None)
-
-
-def _inner(listed: Sequence[Node], key: str) -> list[Node]:
-    return [word for entry in listed for word in entries(entry, key)]
+    keys = dict.fromkeys([*_WORDS, *others])
+    return next((key for key in keys if _timed([w for entry in listed for w in nodes(entry.get(key), "[]")])), None)
 
 
 def _timed(listed: Sequence[Node]) -> list[Node]:
     """The entries with a text, if most entries have a text and a time."""
-    if not listed:
-        return []
     text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
-    if text is None or start is None:
+    if not listed or text is None or start is None:
         return []
     good = [entry for entry in listed if isinstance(entry.get(text), Literal)]
     timed = [entry for entry in good if seconds(entry.get(start)) is not None]
@@ -144,32 +119,20 @@ def _single(listed: Sequence[Node]) -> bool:
     return 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
 
 
-def _fields(listed: Sequence[Node], join: str, said_by: object = None) -> list[Field]:
-    text, start, end = _key(listed, _TEXTS), _key(listed, _STARTS), _key(listed, _ENDS)
-    length = _key(listed, _LENGTHS)
-    who = _key(listed, _SPEAKERS)
+def _entries(listed: Sequence[Node]) -> Entries | None:
+    """How the list writes its texts and times; None if it does not."""
+    text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
     if text is None or start is None:
-        return []
-    scale = _scale(start, [entry.get(start) for entry in listed])
-    fields = []
-    for i, entry in enumerate(listed):
-        value = entry.get(text)
-        if isinstance(value, Literal):
-            speaker = entry.get(who) if who else said_by
-            begin, stop = seconds(entry.get(start), scale), seconds(entry.get(end), scale) if end else None
-            if length and not end:
-                begin, stop = with_length(begin, seconds(entry.get(length), scale))
-            spaced = join == " " and value[:1].isspace()
-            fields.append(Field(value, begin, stop, speaker, "\n" if not i else "" if spaced else join))
-    return fields
+        return None
+    end, length, who = (_key(listed, keys) or "" for keys in (_ENDS, _LENGTHS, _SPEAKERS))
+    return Entries(text, start, end, "" if end else length, _unit(start, [entry.get(start) for entry in listed]), who)
 
 
-def _scale(key: str, values: Sequence[object]) -> float:
+def _unit(key: str, values: Sequence[object]) -> float:
     """The milliseconds in a unit of the times: told by the key, else guessed from the steps between integers."""
     if key.endswith(_MILLIS):
         return 1.0
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     if len(numbers) < len(values) or len(numbers) < 2:
         return 1000.0
-    steps = [b - a for a, b in pairwise(numbers)]
-    return 1.0 if median(steps) >= 40 else 1000.0
+    return 1.0 if median(b - a for a, b in pairwise(numbers)) >= 40 else 1000.0
