@@ -28,9 +28,10 @@ def dialect_of(value: Any, level: int = 0) -> str:
     keys = keys_of(value)
     if found := next((dialect.name for dialect in _DIALECTS if dialect.claims(keys)), None):
         return found
-    names = {name for name, _ in _transcripts(value, level)}
-    if len(names) == 1 and DIALECTS[name := names.pop()].listed:
-        return name
+    # Whether each is one that a list of its own dialect may have.
+    names = {name: DIALECTS[name].listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
+    if len(names) == 1 and all(names.values()):
+        return next(iter(names))
     if names or generic.find(value) is not None:
         return "generic"
     raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}{_nearest(keys)}")

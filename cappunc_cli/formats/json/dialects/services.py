@@ -215,7 +215,10 @@ DIALECTS = (
     ),
     Dialect("speechmatics-v1", _speechmatics_v1, ["words[].name words[].time:text"]),
     Dialect("gladia", _gladia, ["@transcription.utterances[]"], at=("result.", "")),
-    Dialect("soniox", _soniox, ["@[].text @[].start_ms"], at=("tokens", "words", "result.tokens", "result.words"), listed=True),
+    Dialect(
+        "soniox", _soniox, ["@[].text @[].start_ms"],
+        at=("tokens", "words", "result.tokens", "result.words"), listed=True,
+    ),
     Dialect(
         "elevenlabs", _elevenlabs,
         ["@words[].text @words[].type=word", "@words[].text @words[].type=spacing",
