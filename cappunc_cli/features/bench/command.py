@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from pathlib import Path
@@ -63,12 +64,11 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     from cappunc_cli.features.bench import sample_text
     from cappunc_cli.features.bench.hardware import hardware, peak_memory, versions
     from cappunc_cli.features.bench.measure import best_of, figures, stages, start
-    from cappunc_cli.files.processing import collect_rarely
     from cappunc_cli.restore.models.registry import find_model
     from cappunc_cli.restore.options import Options
     from cappunc_cli.restore.pipeline import load_model
 
-    collect_rarely()  # as `fix` does
+    gc.set_threshold(100_000)  # as `fix` does
     directory = find_model(name)
     if file is not None:
         inputs = {Path(file).name: read_text(file)[0]}
