@@ -71,7 +71,7 @@ class WrongUsage(CappuncError):
 
     >>> cappunc.fix("good evening", sensitivity=2)
     Traceback (most recent call last):
-    cappunc_cli.errors.WrongUsage: the sensitivity must be between 0 and 1, not 2
+    cappunc_cli.errors.WrongUsage: sensitivity must be a number from 0 to 1, not 2
     """
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 import cappunc_cli
+from cappunc_cli.cli.main import COMMANDS
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.features.evaluate.command import Preset
+from cappunc_cli.features.evaluate import options as evaluate_options
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 #: From the bottom up: a place imports only what stands in its own line or above it. The longest name counts.
 LAYERS = (
-    ("errors", "version"),
+    ("errors", "version", "options"),
     ("document", "languages"),
     ("formats",),
     ("restore/windows", "restore/chunks", "restore/terms"),
@@ -29,7 +30,7 @@ LAYERS = (
     ("restore", "layout", "evaluation", "pages", "spelling"),
     ("files",),
     ("api",),
-    ("cli/settings", "cli/parameters", "cli/options"),
+    ("cli/settings", "cli/options", "cli/commands", "cli/usage"),
     ("features",),
     ("cli", "__init__", "__main__"),
 )
@@ -144,7 +145,7 @@ def loaded_by(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("--version",), ("fix", "--help"), ("eval", "--help"), ("models", "--help")]
+    "arguments", [("--help",), ("--version",), *((name, "--help") for name in COMMANDS), ("help", "fix")]
 )
 def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
     assert not loaded_by(*arguments).intersection(HEAVY)
@@ -157,4 +158,4 @@ def test_reading_a_file_needs_no_numpy() -> None:
 
 def test_the_command_line_offers_what_there_is() -> None:
     # It writes these names out, because help must not load what has the tables.
-    assert [*Preset] == [*PRESETS]
+    assert [*evaluate_options.PRESETS] == [*PRESETS]

@@ -1,40 +1,37 @@
-"""Defaults of options from configuration files and environment variables, which the command line overrides.
+"""Settings: values of options from configuration files and environment variables, which the command line overrides.
 
 In increasing precedence: `config.toml` in the user's configuration directory; the nearest `cappunc.toml` in or above
 the directory of the first input (or the current one); `CAPPUNC_LANG` for all commands; `CAPPUNC_FIX_LANG` for one.
+
+A `cappunc.toml` may have come along with files of others. It sets no option that writes, overwrites or listens, and it
+names no URL and no file outside its own directory.
 """
 
 from __future__ import annotations
 
 import os
-import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import typer
+from platformdirs import user_config_path
+
 from cappunc_cli.errors import WrongUsage
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
+from cappunc_cli.options import Field
 
 FILE = "cappunc.toml"
-#: The commands that take settings. Those that score or train do not, so that a command line says all it depends on.
-COMMANDS = ("fix", "check", "review", "glossary", "captions", "convert", "stream")
-#: The options that may be set. Those that write, overwrite or listen may not: a `cappunc.toml` may come with files of
-#: others.
-OPTIONS = frozenset(
-    (
-        *("lang", "model", "fast", "engine", "device", "jobs", "quiet", "verbose", "encoding", "format", "pauses"),
-        *("marks", "sensitivity", "existing", "glossary", "attach", "diacritics", "window", "overlap", "min-words-cut"),
-        *("style", "numbers", "apostrophes"),
-        *("to", "width", "lines", "max-duration", "min-duration", "cps", "gap", "restore", "look-ahead", "max-delay"),
-        *("every", "below", "most", "least", "speakers", "times", "by", "fps", "profile"),
-    )
-)
-#: Options whose value may be a file name, which is then relative to the configuration file.
-_FILES = frozenset(("glossary", "model"))
-#: Options whose value is never a number.
-_NAMES = _FILES | {"lang"}
+#: The table of caption profiles in a settings file, which is no command.
+PROFILES = "profiles"
+#: Options that name files: relative to the settings file that they stand in.
+_NAME_FILES = ("glossary", "model")
+
+#: The options of each command by name, those that may not be set among them.
+Known = Mapping[str, Mapping[str, Field]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,107 +40,71 @@ class Setting:
 
     command: str
     option: str
-    value: str | bool | list[str]
+    value: Any
     source: str
 
 
-#: Click's parameters by command and by option name without dashes.
-CommandOptions = Mapping[str, Mapping[str, Any]]
-
-
-def settable_options(group: Any) -> CommandOptions:
-    """The options of those commands of a Click group that take settings."""
-    return {
-        name: {
-            option.removeprefix("--"): parameter
-            for parameter in group.commands[name].params
-            for option in parameter.opts
-            if option.startswith("--")
-        }
-        for name in COMMANDS
-        if name in group.commands
-    }
-
-
-def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Click's `default_map` for the command that runs: values by command and parameter. Raises WrongUsage."""
-    command = next((word for word in words if word in group.commands), None)
-    if command not in COMMANDS:
-        return {}
-    names = input_names(group, words)
-    if not configuration_files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
-        return {}
-    options = settable_options(group)
-    result: dict[str, Any] = {}
-    for one in settings(options, names, command):
+def apply_settings(context: typer.Context, known: Known, fields: Mapping[str, Field], given: dict[str, Any]) -> None:
+    """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
+    command = context.info_name or ""
+    options = {field.name: field for field in fields.values()}
+    for one in settings(known, given.get("files") or (), only=command):
         if one.command != command:
             continue
-        parameter = options[command][one.option]
-        if one.option == "glossary" and not _is_among(parameter, words):
+        field = options[one.option]
+        source = context.get_parameter_source(field.field)
+        if source is not None and source.name == "COMMANDLINE":
+            continue
+        if one.option == "glossary":
             _refuse_missing(one)
-        wrap = parameter.multiple and isinstance(one.value, str)
-        result[parameter.name] = [one.value] if wrap else one.value
-    return {command: result}
+        given[field.field] = _read(field, one)
+        if one.option == "model" and Path(one.source).name == FILE:
+            Reporter(given.get("quiet", False)).info(f"{one.source} sets the model {one.value}")
 
 
-def setting_source(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
-    """The file or variable that sets a parameter which is not among the command line's `words`; "" if none does."""
-    if command not in COMMANDS:
-        return ""
-    options = settable_options(group)
-    for one in settings(options, input_names(group, words)):
-        option = options[one.command][one.option]
-        if one.command == command and option.name == parameter and not _is_among(option, words):
-            return one.source
-    return ""
-
-
-def _is_among(option: Any, words: Sequence[str]) -> bool:
-    """Whether the command line's `words` name an option, so that its setting does not count."""
-    return any(word.split("=")[0] in option.opts for word in words)
+def _read(field: Field, one: Setting) -> Any:
+    from_text = one.source.startswith("$")
+    try:
+        if field.kind is bool or field.repeated:
+            return field.read(one.value) if from_text else field.verify(one.value)
+        return field.read(str(one.value))
+    except ValueError as error:
+        raise WrongUsage(f"{one.option} {error}", one.source) from error
 
 
 def _refuse_missing(glossary: Setting) -> None:
     """Raises WrongUsage if a file that a setting names does not exist: the message names where it is set."""
-    names = glossary.value if isinstance(glossary.value, list) else [str(glossary.value)]
-    for name in names:
+    for name in _listed(glossary.value):
         if name != PIPE and not is_url(name) and not os.path.exists(name):  # noqa: PTH110 (Path.exists may raise)
             raise WrongUsage(f"glossary = {name!r}: no such file", glossary.source)
 
 
-def input_names(group: Any, words: Sequence[str]) -> list[str]:
-    """The arguments of a command line: its words without the command, options and their values."""
-    at = next((i for i, word in enumerate(words) if word in group.commands), None)
-    if at is None:
-        return []
-    options = [parameter for parameter in group.commands[words[at]].params if parameter.param_type_name == "option"]
-    valued = {name for option in options if not option.is_flag for name in option.opts}
-    letters = "".join(name[1] for name in valued if len(name) == 2) or "-"
-    joined = re.compile(rf"-[^-{letters}]+[{letters}]")  # `-qo out`
-    return [
-        word
-        for before, word in pairwise(words[at:])
-        if before not in valued and not joined.fullmatch(before) and not word.startswith("-")
-    ]
-
-
-def settings(options: CommandOptions, names: Sequence[str], running: str | None = None) -> list[Setting]:
+def settings(known: Known, names: Sequence[str], only: str | None = None) -> list[Setting]:
     """The settings in effect for these inputs, one for each option that is set.
 
-    Raises WrongUsage for names that mean nothing, and for values of the wrong kind that the `running` command would
-    take.
+    Raises WrongUsage for names that mean nothing, if `known` has all commands, and for values of the wrong kind that
+    the command `only` would take.
     """
     found: dict[tuple[str, str], Setting] = {}
     for path in configuration_files(names):
-        found |= {(one.command, one.option): one for one in _from_file(path, options, running)}
-    found |= {(one.command, one.option): one for one in _from_environment(options)}
+        found |= {(one.command, one.option): one for one in _from_file(path, known, only)}
+    found |= {(one.command, one.option): one for one in _from_environment(known)}
     return [found[key] for key in sorted(found)]
+
+
+def profile_tables(names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """The caption profiles that settings files define for these inputs: `[profiles.house]`. Raises WrongUsage."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for path in configuration_files(names):
+        for name, table in _parsed(path).get(PROFILES, {}).items():
+            if not isinstance(table, dict):
+                raise WrongUsage(f"{name} is not a table: [profiles.{name}]", str(path))
+            found[name] = {**table, "file": str(path)}
+    return found
 
 
 def configuration_files(names: Sequence[str]) -> list[Path]:
     """The configuration files for these inputs, in increasing precedence."""
-    from platformdirs import user_config_path
-
     # Path.exists() raises for a word that is too long for a file name.
     existing = (name for name in names if os.path.exists(name))  # noqa: PTH110
     start = Path(next(existing, "")).absolute()
@@ -154,73 +115,91 @@ def configuration_files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _from_file(path: Path, known: CommandOptions, running: str | None) -> Iterator[Setting]:
-    import tomllib
-
+def _parsed(path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text("utf-8-sig"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         what, _, line = str(error).partition(" (at line ")
         raise WrongUsage(f"not valid TOML: {what}", str(path), int(line.partition(",")[0]) if line else None) from error
     except UnicodeDecodeError as error:
         raise WrongUsage("not UTF-8", str(path)) from error
+
+
+def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
+    table = _parsed(path)
+    table.pop(PROFILES, None)
     general = {name: value for name, value in table.items() if not isinstance(value, dict)}
     own = {name: value for name, value in table.items() if isinstance(value, dict)}
     if unknown := sorted(own.keys() - known.keys()):
-        raise WrongUsage(
-            f"[{unknown[0]}] is not a command that takes settings; those are {', '.join(known)}", str(path)
-        )
+        raise WrongUsage(f"[{unknown[0]}] is not a command that takes settings: {', '.join(known)}", str(path))
     for name in general:
-        _check(name, set().union(*known.values()), path)
+        _check_name(name, [options[name] for options in known.values() if name in options], path)
     for command, values in own.items():
         for name in values:
-            _check(name, set(known[command]), path)
+            _check_name(name, [known[command][name]] if name in known[command] else [], path)
     for command, options in known.items():
         values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
         for name, value in values.items():
-            is_list = options[name].multiple and isinstance(value, list)
-            if command == running:
-                for one in value if is_list else [value]:
-                    if expected := _kind_expected(name, one, options[name].is_flag):
-                        raise WrongUsage(f"{name} = {value!r}: {command} expects {expected}", str(path))
-            resolved = (
-                [str(_resolved(name, one, path.parent)) for one in value]
-                if is_list
-                else _resolved(name, value, path.parent)
-            )
-            yield Setting(command, name, resolved, str(path))
+            if only is None or command == only:
+                yield Setting(command, name, _resolved(options[name], value, path, command == only), str(path))
 
 
-def _check(name: str, options: set[str], path: Path) -> None:
-    if name not in options:
+def _check_name(name: str, fields: Sequence[Field], path: Path) -> None:
+    if not fields:
         raise WrongUsage(f"unknown option: {name}", str(path))
-    if name not in OPTIONS:
+    if not any(field.option.settable for field in fields):
         raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
-def _kind_expected(name: str, value: object, is_flag: bool) -> str:
-    """What kind of value an option takes, if this one is of another kind; otherwise ""."""
-    if is_flag:
-        return "" if isinstance(value, bool) else "true or false"
-    if name in _NAMES:
-        return "" if isinstance(value, str) and value else "a string that is not empty"
-    return "" if isinstance(value, str | int | float) and not isinstance(value, bool) else "a string or a number"
-
-
-def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
-    """The value as the command line would give it: file names relative to the configuration file are resolved."""
-    if isinstance(value, bool):
+def _resolved(field: Field, value: Any, path: Path, checked: bool) -> Any:
+    """The value with file names relative to the settings file resolved. Raises WrongUsage, for names always."""
+    if checked:
+        listed = field.repeated and isinstance(value, list)
+        for one in value if listed else [value]:
+            if expected := _kind_expected(field, one):
+                raise WrongUsage(f"{field.name} = {value!r}: must be {expected}", str(path))
+    if field.name not in _NAME_FILES:
         return value
-    beside = folder / str(value)
-    exists = name in _FILES and os.path.exists(beside)  # noqa: PTH110 (Path.exists may raise)
-    return str(beside) if exists else str(value)
+    names = [_file_named(field.name, name, path) for name in _listed(value)]
+    return names if isinstance(value, list) else names[0]
 
 
-def _from_environment(known: CommandOptions) -> Iterator[Setting]:
+def _kind_expected(field: Field, value: object) -> str:
+    """What kind of value an option takes, if this one is of another kind; otherwise ""."""
+    if field.kind is bool:
+        return "" if isinstance(value, bool) else "true or false"
+    if field.kind in (int, float):
+        return "" if isinstance(value, str | int | float) and not isinstance(value, bool) else "a number"
+    return "" if isinstance(value, str) else "a text"
+
+
+def _file_named(option: str, name: str, path: Path) -> str:
+    """The file or model that a settings file names. Raises WrongUsage for one that is not for it to name."""
+    if not name:
+        return name  # which the option refuses
+    beside = path.parent / name
+    exists = os.path.exists(beside)  # noqa: PTH110 (Path.exists may raise)
+    if path.name != FILE:  # the user's own
+        return str(beside) if exists else name
+    inside = not is_url(name) and Path(os.path.realpath(beside)).is_relative_to(os.path.realpath(path.parent))
+    if option == "model" and not exists and inside and len(Path(name).parts) == 1:
+        return name  # one of the installed models
+    kind = os.path.isdir if option == "model" else os.path.isfile
+    if not inside or (exists and not kind(beside)):
+        what = "a model in" if option == "model" else "a file below"
+        raise WrongUsage(f"{option} = {name!r}: a {FILE} may only name {what} its own directory", str(path))
+    return str(beside)
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def _from_environment(known: Known) -> Iterator[Setting]:
     for command, options in known.items():
-        for name in options.keys() & OPTIONS:
+        for name, field in options.items():
             suffix = name.replace("-", "_").upper()
             for variable in (f"CAPPUNC_{command.upper()}_{suffix}", f"CAPPUNC_{suffix}"):
-                if value := os.environ.get(variable):
+                if field.option.settable and (value := os.environ.get(variable)):
                     yield Setting(command, name, value, f"${variable}")
                     break

@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.settings import settable_options, settings
+from cappunc_cli.cli.commands import options_that_may_be_set
+from cappunc_cli.cli.settings import settings
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import Reporter, escaped
+from cappunc_cli.options import FILES, OUTPUT, Option
 
 
-def config(
-    context: typer.Context,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="Show the settings for these files (default: for the current directory)."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class ConfigOptions:
     """Show the settings in effect.
 
-    Prints command, option, value and source, one setting a line. Settings are option names without dashes, for all
-    commands or in the table of one. They are read from config.toml in your configuration directory, from the nearest
-    cappunc.toml above the files, and from environment variables such as CAPPUNC_LANG or CAPPUNC_FIX_LANG.
+    Prints command, option, value and source, one setting a line. Settings are
+    option names without dashes, for all commands or in the table of one. They
+    are read from config.toml in your configuration directory, from the nearest
+    cappunc.toml above the files, and from environment variables such as
+    CAPPUNC_LANG or CAPPUNC_FIX_LANG.
 
     \b
     lang = "es"
     glossary = "terms.txt"
     [captions]
-    width = 37
+    profile = "house"
+    [profiles.house]
+    extends = "netflix"
+    cps = 18
     """
-    assert context.parent is not None  # the command group
-    found = settings(settable_options(context.parent.command), paths or [])
-    if as_json:
+
+    files: Annotated[
+        tuple[str, ...],
+        Option("Show the settings for these files (default: those here).", FILES, metavar="FILE", argument=True),
+    ] = ()
+    as_json: Annotated[bool, Option("Print the settings as JSON.", OUTPUT, name="json")] = False
+
+
+def config(context: typer.Context, options: ConfigOptions) -> None:
+    """Print the settings."""
+    found = settings(options_that_may_be_set(context), options.files)
+    if options.as_json:
         write_json([asdict(one) for one in found])
         return
     if not found:

@@ -5,51 +5,69 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.parameters import refuse_typed
+from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.options import models_known
+from cappunc_cli.errors import BadModel
 from cappunc_cli.files.colour import FILE, HEADING, Parts
 from cappunc_cli.files.output import write_json, write_lines
 from cappunc_cli.files.progress import Reporter, escaped
+from cappunc_cli.options import OUTPUT, Option
+from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+from cappunc_cli.restore.models.registry import ModelConfig, find_model, installed, verify_model
 
 #: Languages shown per model without --verbose.
 _LANGUAGES = 7
 
-app = typer.Typer(invoke_without_command=True)
 
-
-@app.callback()
-def models(
-    context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print all scores, licence, hash and directory.")
-    ] = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class ModelsOptions:
     """List the installed models.
 
-    Prints their size, languages, and the F1 of marks in per cent on their first test set.
-
-    Models are searched for in the directories listed in CAPPUNC_MODELS and in the package.
+    Prints their size, languages, and the F1 of marks in per cent on their
+    first test set. Models are searched for in the directories listed in
+    CAPPUNC_MODELS and in the package.
 
     \b
-    cappunc models                      list the models
-    cappunc models --verbose            with all scores, licences, hashes and directories
-    cappunc models check                compare all files with their recorded SHA-256
-    cappunc models check models/en      one model, by name or directory
+    cappunc models                    list the models
+    cappunc models --verbose          with all scores, licences, hashes, places
+    cappunc models check              compare all files with their SHA-256
+    cappunc models check models/en    one model, by name or directory
     """
-    if context.invoked_subcommand is not None:
-        refuse_typed(context, ("as_json", "verbose"), f"does not apply to {context.invoked_subcommand}")
-        return
-    if as_json:
+
+    as_json: Annotated[bool, Option("Print the list as JSON.", OUTPUT, name="json")] = False
+    verbose: Annotated[bool, Option("Print all scores, licence, hash and directory.", OUTPUT, short="v")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """Compare the files of models with the SHA-256 in their configs."""
+
+    names: Annotated[
+        tuple[str, ...],
+        Option(
+            "Models to check (default: all installed).",
+            OUTPUT,
+            metavar="NAME|DIR",
+            argument=True,
+            complete=models_known,
+        ),
+    ] = ()
+
+
+def models(context: typer.Context, options: ModelsOptions) -> None:
+    """Print the list of models; exit with 1 if there is none."""
+    if options.as_json:
         refuse_typed(context, ("verbose",), "does not apply to --json, which has everything")
     found = [_describe(*model) for model in _installed()]
-    if as_json:
+    if options.as_json:
         write_json(found)
-    elif found and verbose:
+    elif found and options.verbose:
         for model in found:
             _print(model)
     elif found:
@@ -59,18 +77,10 @@ def models(
         raise typer.Exit(1)
 
 
-@app.command()
-def check(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Models to check (default: all installed).")
-    ] = None,
-) -> None:
-    """Compare the files of models with the SHA-256 in their configs."""
-    from cappunc_cli.errors import BadModel
-    from cappunc_cli.restore.models.registry import verify_model
-
+def check(_context: typer.Context, options: CheckOptions) -> None:
+    """Verify the models; exit with 1 if one is not what its config says."""
     reporter = Reporter()
-    for name in names or dict.fromkeys(str(path) for path, _ in _installed()):
+    for name in options.names or dict.fromkeys(str(path) for path, _ in _installed()):
         try:
             directory = _find(name)
             verify_model(directory)
@@ -84,9 +94,6 @@ def check(
 
 def _installed() -> Iterator[tuple[Path, str]]:
     """The directory and the engine of each installed model."""
-    from cappunc_cli.restore.models.engines import ENGINES
-    from cappunc_cli.restore.models.registry import installed
-
     for engine, kind in ENGINES.items():
         for directory in installed(kind):
             yield directory, engine
@@ -94,10 +101,6 @@ def _installed() -> Iterator[tuple[Path, str]]:
 
 def _find(name: str) -> Path:
     """The directory of a model, whatever its engine; raises BadModel."""
-    from cappunc_cli.errors import BadModel
-    from cappunc_cli.restore.models.engines import ENGINES
-    from cappunc_cli.restore.models.registry import find_model
-
     for kind in ENGINES.values():
         with suppress(BadModel):
             return find_model(name, kind)
@@ -106,10 +109,6 @@ def _find(name: str) -> Path:
 
 
 def _describe(directory: Path, engine: str) -> dict[str, object]:
-    from cappunc_cli.errors import BadModel
-    from cappunc_cli.restore.models.engines import ENGINES, NETWORK
-    from cappunc_cli.restore.models.registry import ModelConfig
-
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
     known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
     try:

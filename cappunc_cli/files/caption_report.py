@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +17,17 @@ from cappunc_cli.errors import BadOption, UnknownFormat
 from cappunc_cli.files.colour import WARNING, Parts
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
 from cappunc_cli.files.progress import counted
-from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
+from cappunc_cli.formats.cues import is_rolling
+from cappunc_cli.formats.shown_cues import shown_cues
+from cappunc_cli.layout.caption_faults import KINDS, WARNINGS, CaptionFault, ShownCaption, caption_faults, describe
 from cappunc_cli.pages.html_page import HtmlPage
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.languages import Language
-    from cappunc_cli.layout import Limits
+    from cappunc_cli.layout.caption_profiles import CaptionProfile
 
-_COLUMNS = ("file", "caption", "start", "end", "fault", "value", "limit", "text")
+_COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
 #: Suffixes of report files.
 SUFFIXES = (".csv", ".json", ".html")
 
@@ -35,23 +38,33 @@ def check_report_name(name: str | None) -> None:
         raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
 
 
-def report_of(name: str, captions: Sequence[ShownCaption], language: Language, limits: Limits) -> Report:
+def report_of(name: str, captions: Sequence[ShownCaption], language: Language, profile: CaptionProfile) -> Report:
     """The faults of a file's captions."""
-    found = caption_faults(captions, language, limits)
-    return {"file": name, "captions": len(captions), "faults": [_entry(fault) for fault in found]}
+    found = caption_faults(captions, language, profile.limits)
+    return {
+        "file": name,
+        "profile": profile.name,
+        "language": profile.language,
+        "limits": asdict(profile.limits),
+        "captions": len(captions),
+        "faults": [_entry(fault) for fault in found],
+    }
 
 
-def document_report(name: str, document: Document, language: Language, limits: Limits) -> Report:
+def document_report(name: str, document: Document, language: Language, profile: CaptionProfile) -> Report:
     """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
-    from cappunc_cli.formats.cues import is_rolling
-    from cappunc_cli.formats.shown_cues import shown_cues
-
     found = shown_cues(document)
     if found is None:
         raise UnknownFormat(
             "has no captions to check" if not is_rolling(document) else "roll-up captions cannot be checked"
         )
-    return report_of(name, found, language, limits)
+    return report_of(name, found, language, profile)
+
+
+def has_faults(reports: Sequence[Report], fail_on: str) -> bool:
+    """Whether there are faults that count: `warning` (any), `error` or `never`."""
+    counted_ones = {"warning": ("warning", "error"), "error": ("error",), "never": ()}[fail_on]
+    return any(entry["severity"] in counted_ones for report in reports for entry in report["faults"])
 
 
 def _entry(fault: CaptionFault) -> Report:
@@ -60,6 +73,7 @@ def _entry(fault: CaptionFault) -> Report:
         "start_ms": fault.start,
         "end_ms": fault.end,
         "fault": fault.kind,
+        "severity": "warning" if fault.kind in WARNINGS else "error",
         "value": round(fault.value, 3),
         "limit": round(fault.limit, 3),
         "said": describe(fault),
@@ -73,6 +87,14 @@ def fault_line(report: Report, entry: Report) -> Parts:
     return [*line_prefix(report, tenths(entry["start_ms"])), (entry["fault"], WARNING), (detail, "")]
 
 
+def profiles_used(reports: Sequence[Report]) -> str:
+    """The profiles and languages of the reports: `netflix (en, es)`."""
+    found: dict[str, list[str]] = {}
+    for report in reports:
+        found.setdefault(report["profile"], []).append(report["language"])
+    return ", ".join(f"{name} ({', '.join(sorted(set(codes)))})" for name, codes in found.items())
+
+
 def summary(reports: Sequence[Report]) -> str:
     """A text such as `312 captions, 14 too fast, 2 bad break`."""
     counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
@@ -84,12 +106,12 @@ def rendered(reports: Sequence[Report], suffix: str) -> str:
     """All reports as the content of a file with this suffix."""
     if suffix == ".json":
         return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
-    rows = [(report["file"], entry) for report in reports for entry in report["faults"]]
+    rows = [(report, entry) for report in reports for entry in report["faults"]]
     if suffix == ".csv":
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(_COLUMNS)
-        table.writerows(_row(name, entry) for name, entry in rows)
+        table.writerows(_row(report, entry) for report, entry in rows)
         return text.getvalue()
     return _page(reports)
 
@@ -110,8 +132,9 @@ def _page(reports: Sequence[Report]) -> str:
         f'<th scope="col"{" class=text" * (name != "No." and name != "from")}>{name}</th>'
         for name in ("file", "No.", "from", "fault", "text")
     )
+    said = f"{profiles_used(reports)}: {summary(reports)}"
     body = (
-        f'<main class="report"><h1>Captions</h1><p class="lead">{escape(summary(reports))}</p><ul class="facts">'
+        f'<main class="report"><h1>Captions</h1><p class="lead">{escape(said)}</p><ul class="facts">'
         + "".join(f"<li><b>{count:,}</b><span>{escape(name)}</span></li>" for name, count in facts)
         + '</ul><div class="wide" tabindex="0" role="region" aria-label="Faults"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></main>"
@@ -119,6 +142,6 @@ def _page(reports: Sequence[Report]) -> str:
     return HtmlPage("Captions", body).html()
 
 
-def _row(name: str, entry: dict[str, Any]) -> tuple[object, ...]:
-    times = (timestamp(entry[key]) for key in ("start_ms", "end_ms"))
-    return (name, entry["caption"], *times, entry["fault"], entry["value"], entry["limit"], entry["text"])
+def _row(report: Report, entry: dict[str, Any]) -> tuple[object, ...]:
+    times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
+    return tuple({**report, **entry, **times}[column] for column in _COLUMNS)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain
 
+from metaphone import doublemetaphone
+from rapidfuzz import fuzz, process
+
+from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import about, checked_name, read_text
@@ -13,6 +19,12 @@ from cappunc_cli.restore.terms import Glossary, Sightings, parse_glossary
 _LISTED = 10
 #: Words of a stream that are checked at a time.
 _BATCH = 1000
+#: Words that are like a missing term are looked for in this many words of the inputs.
+_MOST_WORDS = 200_000
+#: Terms of fewer letters are like too many words.
+_FEWEST_LETTERS = 5
+#: The likeness, in per cent of the letters, of words that look like a term, and of words that sound like it.
+_LOOKS_LIKE, _SOUNDS_LIKE = 80, 55
 
 
 def load_glossaries(paths: Sequence[str] | None) -> Glossary:
@@ -43,13 +55,24 @@ class TermCheck:
         self._found: set[str] = set()
         #: Missing terms that occur in another spelling ("bio n tech" for BioNTech).
         self._apart: dict[str, str] = {}
+        #: Words that look or sound like a missing term ("cynthia brazil" for Cynthia Breazeal).
+        self._near: dict[str, str] = {}
+        self._looked = 0
         #: Length of the longest term in characters.
         self.longest = max((len(str(term)) for several in glossary.terms.values() for term in several), default=0)
 
     def check(self, texts: Sequence[str]) -> None:
         """Look for the terms in the words of a file."""
-        if self._glossary.terms:
-            self.add(self._glossary.sightings(texts))
+        if not self._glossary.terms:
+            return
+        self.add(self._glossary.sightings(texts))
+        missing = [term for term in self._terms() if term not in self._found | self._apart.keys() | self._near.keys()]
+        if missing and self._looked < _MOST_WORDS:
+            self._looked += len(texts)
+            self._near |= near_matches(missing, [strip(text)[0].lower() for text in texts])
+
+    def _terms(self) -> dict[str, None]:
+        return dict.fromkeys(str(term) for several in self._glossary.terms.values() for term in several)
 
     def add(self, seen: Sightings) -> None:
         """Record terms that have been found."""
@@ -58,14 +81,55 @@ class TermCheck:
 
     def report(self, reporter: Reporter, where: str = "in no file") -> None:
         """Print the terms that were not found, if any, in one line."""
-        every = dict.fromkeys(str(term) for several in self._glossary.terms.values() for term in several)
-        missing = [term for term in every if term not in self._found]
+        missing = [term for term in self._terms() if term not in self._found]
         if not missing:
             return
-        named = [f"{term} (but “{self._apart[term]}”)" if term in self._apart else term for term in missing]
+        named = [self._named(term) for term in missing]
         rest = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
         count = "1 glossary term" if len(missing) == 1 else f"{len(missing)} glossary terms"
         reporter.info(f"{count} found {where}: {', '.join(named[:_LISTED])}{rest}")
+
+    def _named(self, term: str) -> str:
+        """A missing term, with what is written in its place."""
+        if term in self._apart:
+            return f"{term} (but “{self._apart[term]}”)"
+        return f"{term} (perhaps “{self._near[term]}”)" if term in self._near else term
+
+
+def near_matches(terms: Sequence[str], words: Sequence[str]) -> dict[str, str]:
+    """The words of a text, in lower case, that look or sound most like a term, for each term that has any."""
+    found: dict[str, str] = {}
+    runs: dict[int, dict[str, str]] = {}
+    for term in terms:
+        parts = term.lower().split()
+        if sum(map(str.isalnum, term)) < _FEWEST_LETTERS:
+            continue
+        sizes = range(max(len(parts) - 1, 1), len(parts) + 2)
+        for size in sizes:
+            runs.setdefault(size, dict(_runs(words, size)))
+        written = " ".join(parts)
+        like = process.extractOne(
+            written, chain.from_iterable(runs[size] for size in sizes), scorer=fuzz.ratio, score_cutoff=_LOOKS_LIKE
+        )
+        sound = "".join(map(_sound, parts))
+        same = [run for size in sizes for run, heard in runs[size].items() if heard == sound and len(sound) > 2]
+        heard = process.extractOne(written, same, scorer=fuzz.ratio, score_cutoff=_SOUNDS_LIKE)
+        if best := max(filter(None, (like, heard)), key=lambda one: one[1], default=None):
+            found[term] = best[0]
+    return found
+
+
+def _runs(words: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
+    """Every run of so many words, with its sound."""
+    for run in dict.fromkeys(zip(*(words[at:] for at in range(size)), strict=False)):
+        yield " ".join(run), "".join(map(_sound, run))
+
+
+@cache
+def _sound(word: str) -> str:
+    """The phonetic key of a word, by Lawrence Philips' Double Metaphone."""
+    key: str = doublemetaphone(word)[0]
+    return key
 
 
 class StreamTermCheck:

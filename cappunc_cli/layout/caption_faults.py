@@ -56,6 +56,8 @@ KINDS = {
     "bad break": "a line ends amid what belongs together",
     "bad end": "it ends amid what belongs together",
 }
+#: Those that are a matter of style: no reader misses a word by them.
+WARNINGS = frozenset(("gap", "bad break", "bad end"))
 
 
 def describe(fault: CaptionFault) -> str:

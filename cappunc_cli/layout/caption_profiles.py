@@ -1,4 +1,8 @@
-"""Published caption guidelines (Netflix, BBC, EBU, YouTube) as limits: one TOML file each in profiles/."""
+"""Caption guidelines as limits: those that are published, one TOML file each in profiles/, and the user's own.
+
+A profile has the names of the options (`cps`, `min-gap`) as keys, and in a table for each language what is different
+there (`[es]`). In a settings file, `[profiles.house]` may extend one: `extends = "netflix"`.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +10,134 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from math import ceil
+from pathlib import Path
+from typing import Annotated, Any
 
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.layout.caption_limits import Limits
+from cappunc_cli.options import LIMITS, Option, described
+
+_PUBLISHED = Path(__file__).with_name("profiles")
+#: The keys of a profile beside limits.
+_ABOUT = ("source", "note", "file", "extends", "gap-frames")
+#: Frames between two captions, where a profile extends none that says how many.
+_GAP_FRAMES = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """The limits of captions that the user sets; None: those of the profile."""
+
+    width: Annotated[int | None, Option("Characters in a line.", LIMITS, least=1, settable=True)] = None
+    lines: Annotated[int | None, Option("Lines in a caption.", LIMITS, least=1, settable=True)] = None
+    cps: Annotated[float | None, Option("Reading speed in characters a second.", LIMITS, least=1, settable=True)] = None
+    min_duration: Annotated[
+        float | None, Option("Shortest duration of a caption.", LIMITS, metavar="SECONDS", least=0, settable=True)
+    ] = None
+    max_duration: Annotated[
+        float | None, Option("Longest duration of a caption.", LIMITS, metavar="SECONDS", least=0.001, settable=True)
+    ] = None
+    min_gap: Annotated[
+        int | None,
+        Option("Shortest gap between two captions.", LIMITS, metavar="MS", least=0, most=10_000, settable=True),
+    ] = None
+
+    def asked(self) -> dict[str, float]:
+        """What is set, by the names of the options."""
+        values = {field.name: getattr(self, key) for key, field in described(LimitOptions).items()}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionProfile:
-    """The limits of one guideline.
+    """The limits of one guideline for one language.
 
-    `gap_frames` is the gap between two captions where the frame rate is known, `source` the URL of the guideline,
-    `note` what it leaves open and we filled in.
+    `gap_frames` is the gap between two captions where the frame rate is known, `source` the URL of the guideline or the
+    settings file that defines it.
     """
 
+    name: str
+    language: str
     limits: Limits
     gap_frames: int
     source: str
-    note: str
 
-    def adapted(self, asked: Mapping[str, float], fps: float | None) -> tuple[Limits, int]:
-        """Override the limits with those in `asked`; returns the limits and the gap in frames.
+    def __str__(self) -> str:
+        return f"{self.name} ({self.language})"
 
-        With a frame rate the gap is a whole number of frames: the profile's, or the milliseconds asked for, rounded up.
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """The profile that a command uses, by language; `own` are the user's, and `asked` overrides any of them."""
+
+    name: str
+    own: Mapping[str, Mapping[str, Any]]
+    asked: Mapping[str, float]
+    fps: float | None = None
+
+    def __post_init__(self) -> None:
+        self.of("en")  # raises before any file is read
+
+    def of(self, language: str) -> CaptionProfile:
+        """The profile for a language, with what is asked for; with a frame rate the gap is a whole number of frames.
+
+        Raises WrongUsage for an unknown profile, or one that makes no sense.
         """
-        limits = replace(self.limits, **asked)  # type: ignore[arg-type]
-        if fps is None:
-            return limits, self.gap_frames
-        frames = ceil(limits.gap * fps / 1000 - 1e-6) if "gap" in asked else self.gap_frames
-        return replace(limits, gap=round(1000 * frames / fps)), frames
+        values = {**_merged(self.name, language, self.own, ()), **self.asked}
+        limits = Limits(
+            width=values["width"],
+            lines=values["lines"],
+            shortest=round(1000 * values["min-duration"]),
+            longest=round(1000 * values["max-duration"]),
+            speed=float(values["cps"]),
+            gap=values["min-gap"],
+        )
+        frames = values.get("gap-frames", _GAP_FRAMES)
+        if self.fps is not None:
+            # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
+            frames = ceil(limits.gap * self.fps / 1000 - 1e-6) if "min-gap" in self.asked else frames
+            limits = replace(limits, gap=round(1000 * frames / self.fps))
+        return CaptionProfile(self.name, language, limits, frames, values.get("file") or values.get("source", ""))
+
+
+def profile_names() -> list[str]:
+    """The names of the published guidelines."""
+    return sorted(path.stem for path in _PUBLISHED.glob("*.toml"))
+
+
+def _merged(name: str, language: str, own: Mapping[str, Mapping[str, Any]], below: tuple[str, ...]) -> dict[str, Any]:
+    """All values of a profile for a language; a table of the user's may extend a guideline of the same name."""
+    if name in own and name not in below:
+        table, file = own[name], own[name]["file"]
+        _check(name, table, file)
+        values = _merged(table.get("extends", "netflix"), language, own, (*below, name))
+    elif name in profile_names():
+        table, values = _published(name), {}
+    elif name in below:
+        raise WrongUsage(f"[profiles.{name}] extends itself", own[name]["file"])
+    else:
+        raise WrongUsage(f"no caption profile {name!r}; there are {', '.join(sorted({*profile_names(), *own}))}")
+    plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    return {**values, **plain, **table.get(language, {})}
 
 
 @cache
-def caption_profile(name: str) -> CaptionProfile:
-    """Load the profile `name`, which has a file in profiles/."""
-    found = tomllib.loads((files(__package__) / "profiles" / f"{name}.toml").read_text("utf-8"))
-    own = {key: found.pop(key) for key in ("gap_frames", "source", "note")}
-    return CaptionProfile(Limits(**found), **own)
+def _published(name: str) -> dict[str, Any]:
+    return tomllib.loads((_PUBLISHED / f"{name}.toml").read_text("utf-8"))
+
+
+def _check(name: str, table: Mapping[str, Any], file: str) -> None:
+    """Raises WrongUsage for a key or a value that a profile cannot have."""
+    known = {field.name: field for field in described(LimitOptions).values()}
+    for part in (table, *(value for value in table.values() if isinstance(value, dict))):
+        for key, value in part.items():
+            if isinstance(value, dict) and part is table:
+                continue
+            if key not in known and key not in _ABOUT:
+                raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)
+            if key in known:
+                try:
+                    known[key].verify(value)
+                except ValueError as error:
+                    raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import NoneType
+from typing import Annotated
 
 from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import WrongUsage, require
 from cappunc_cli.languages import Language, language
+from cappunc_cli.options import CHANGE, EXPERT, Option, verify_options
 from cappunc_cli.restore.chunks import check
 from cappunc_cli.restore.models.registry import ModelConfig, languages_with
 from cappunc_cli.restore.terms import Glossary
@@ -19,6 +21,48 @@ SENSITIVITY_NATS = 6.0
 STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
 _ONLY_IF_NAMED = QUOTE_PAIR | {PairedMark.OPEN_DASH}
+
+
+def known_marks(marks: str) -> str:
+    """The marks; raises ValueError if one of them is unknown."""
+    if unknown := [mark for mark in marks if mark not in (*MARKS, *PairedMark)]:
+        raise ValueError(f"may have only {MARKS}{''.join(PairedMark)}, not {unknown[0]!r}")
+    return marks
+
+
+Marks = Annotated[
+    str | None,
+    Option(
+        f"Use only these: {MARKS}“”– (others become the nearest).",
+        CHANGE,
+        metavar="MARKS",
+        check=known_marks,
+        settable=True,
+    ),
+]
+Sensitivity = Annotated[
+    float, Option("From 0, few marks, to 1, many.", CHANGE, metavar="0..1", least=0, most=1, settable=True)
+]
+Style = Annotated[
+    str, Option("Commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True)
+]
+Existing = Annotated[
+    str,
+    Option(
+        "auto: restore what is missing; keep: never remove; replace: start over.",
+        CHANGE,
+        metavar="HOW",
+        choices=EXISTING,
+        settable=True,
+    ),
+]
+Pauses = Annotated[bool, Option("Do not use pauses between words as evidence.", EXPERT, settable=True)]
+Window = Annotated[int | None, Option("Words that the model reads at once.", EXPERT, least=1, settable=True)]
+Overlap = Annotated[int | None, Option("Words that adjacent windows share.", EXPERT, least=0, settable=True)]
+MinWordsCut = Annotated[
+    int | None,
+    Option("Words of the overlap whose results come from the later window.", EXPERT, least=0, settable=True),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +84,23 @@ class Options:
     ['So', 'are', 'you', 'coming', 'to', 'London.']
     """
 
-    marks: str | None = None
-    sensitivity: float = 0.5
-    style: str = "standard"
-    existing: str = "auto"
-    window: int | None = None
-    overlap: int | None = None
-    min_words_cut: int | None = None
-    pauses: bool = True
+    marks: Marks = None
+    sensitivity: Sensitivity = 0.5
+    style: Style = "standard"
+    existing: Existing = "auto"
+    pauses: Pauses = True
+    window: Window = None
+    overlap: Overlap = None
+    min_words_cut: MinWordsCut = None
     language: str | None = None
     glossary: Glossary = field(default_factory=Glossary)
     apart: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("pauses", "apart"):
-            require(name, getattr(self, name), bool, "True or False")
-        for name in ("style", "existing"):
-            require(name, getattr(self, name), str, "a str")
-        for name in ("marks", "language"):
-            require(name, getattr(self, name), (str, NoneType), "a str or None")
+        verify_options(self)
+        require("apart", self.apart, bool, "True or False")
+        require("language", self.language, (str, NoneType), "a str or None")
         require("glossary", self.glossary, Glossary, "a Glossary")
-        if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *PairedMark)]):
-            raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
-        is_number = isinstance(self.sensitivity, int | float) and not isinstance(self.sensitivity, bool)
-        if not is_number or not 0 <= self.sensitivity <= 1:
-            raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity!r}")
-        if self.style not in STYLES:
-            raise WrongUsage(f"the style of commas must be one of {', '.join(STYLES)}, not {self.style!r}")
-        if self.existing not in EXISTING:
-            raise WrongUsage(f"existing marks: must be one of {', '.join(EXISTING)}, not {self.existing!r}")
-        for words in (self.window, self.overlap, self.min_words_cut):
-            if words is not None and (isinstance(words, bool) or not isinstance(words, int)):
-                raise WrongUsage(f"window, overlap and min_words_cut must be whole numbers, not {words!r}")
 
     def conventions(self, config: ModelConfig) -> Language:
         """The conventions of the text's language."""

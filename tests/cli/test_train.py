@@ -19,10 +19,11 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import CappuncError, install_extra
-from cappunc_cli.features.train.command import language_code, processor
+from cappunc_cli.features.train.command import processor
 from cappunc_cli.features.train.corpora import Turn
 from cappunc_cli.features.train.custom_recipe import TrainingOrder, recipe_of
 from cappunc_cli.features.train.custom_text import check_text, read
+from cappunc_cli.features.train.options import language_code
 from cappunc_cli.restore.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(

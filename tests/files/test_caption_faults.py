@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,15 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from cappunc_cli import layout
 from cappunc_cli.cli.main import app
-from cappunc_cli.cli.parameters import CaptionLimits
 from cappunc_cli.document.words import Word
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits, cut
 from cappunc_cli.layout.caption_faults import KINDS, caption_faults, describe
-from cappunc_cli.layout.caption_profiles import caption_profile
+from cappunc_cli.layout.caption_profiles import Profiles, profile_names
 from cappunc_cli.layout.frames import on_frames
 
 ENGLISH = language("en")
@@ -33,9 +33,63 @@ def cappunc(*arguments: str | Path) -> Result:
 
 
 def test_each_profile_has_its_file_and_its_source() -> None:
-    assert {path.stem for path in (Path(layout.__file__).parent / "profiles").glob("*.toml")} == {*CaptionLimits}
-    assert all(caption_profile(name).source.startswith("https://") for name in CaptionLimits)
-    assert caption_profile("netflix").limits == Limits()
+    assert all(Profiles(name, {}, {}).of("de").source.startswith("https://") for name in profile_names())
+    assert Profiles("netflix", {}, {}).of("en").limits == Limits()
+    assert Profiles("netflix", {}, {}).of("es").limits == replace(Limits(), speed=17)
+
+
+def test_a_house_profile_extends_another_one_for_captions_and_check_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cappunc.toml").write_text(
+        '[profiles.house]\nextends = "bbc"\nwidth = 20\n[profiles.house.es]\ncps = 11\n', "utf-8"
+    )
+    line = "We went home again yes."
+    Path("a.srt").write_text(f"1\n00:00:01,000 --> 00:00:06,000\n{line}\n", "utf-8")
+    run = cappunc("check", "--captions", "house", "--lang", "en", "--json", "a.srt")
+    [report] = json.loads(run.stdout)
+    assert (run.exit_code, report["profile"], report["language"]) == (1, "house", "en")
+    assert [fault["fault"] for fault in report["faults"]] == ["too wide"]
+    assert (report["limits"]["speed"], report["limits"]["gap"]) == (15, 0)
+    spanish = json.loads(cappunc("check", "--captions", "house", "--lang", "es", "--json", "a.srt").stdout)
+    assert spanish[0]["limits"]["speed"] == 11
+    assert cappunc("check", "--captions", "house", "--width", "30", "--lang", "en", "a.srt").exit_code == 0
+    run = cappunc("captions", "--profile", "house", "--no-restore", "--lang", "en", "a.srt", "-o", "-")
+    assert max(map(len, run.stdout.splitlines()[2:])) <= 20
+
+
+def test_only_errors_fail_a_pipeline_that_asks_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.srt"
+    cues = "1\n00:00:01,000 --> 00:00:03,000\nWell then.\n\n2\n00:00:03,010 --> 00:00:06,000\nYes indeed.\n"
+    file.write_text(cues, "utf-8")
+
+    def code(*options: str) -> int:
+        return cappunc("check", "--captions", "netflix", "--lang", "en", *options, file).exit_code
+
+    assert [code(), code("--fail-on", "error"), code("--min-gap", "0")] == [1, 0, 0]
+    assert [code("--cps", "3", "--fail-on", "error"), code("--cps", "3", "--fail-on", "never")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('extends = "none"', "no caption profile 'none'"),
+        ('extends = "house"', "extends itself"),
+        ("widht = 3", "has no widht"),
+        ("width = 0", "width must be a whole number of at least 1"),
+        ("[profiles.house.es]\ncps = true", "cps must be a number of at least 1"),
+    ],
+)
+def test_a_profile_that_makes_no_sense_is_refused(
+    table: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cappunc.toml").write_text(f"[profiles.house]\n{table}\n", "utf-8")
+    Path("a.srt").write_text("1\n00:00:01,000 --> 00:00:06,000\nYes.\n", "utf-8")
+    run = cappunc("check", "--captions", "house", "a.srt")
+    assert isinstance(run.exception, WrongUsage)
+    assert said in str(run.exception)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +173,7 @@ def test_captions_are_checked_in_lines_csv_json_and_on_a_page(tmp_path: Path) ->
     lines = run.stdout.splitlines()
     assert lines[0].startswith(f"{path}:00:00:01.0: too fast: 86.0 characters a second, not 20: We went to the / house")
     assert [line.split(": ")[1] for line in lines] == ["too fast", "too short", "gap", "bad break"]
-    assert "netflix: 2 captions, 1 too fast, 1 too short, 1 gap, 1 bad break" in run.stderr
+    assert "netflix (en): 2 captions, 1 too fast, 1 too short, 1 gap, 1 bad break" in run.stderr
     rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text("utf-8"))))
     assert [row["fault"] for row in rows] == ["too fast", "too short", "gap", "bad break"]
     cappunc("check", "--captions", "netflix", path, "--report", tmp_path / "a.html")
@@ -176,7 +230,7 @@ def test_profile_frames_and_report_of_our_own_captions(tmp_path: Path) -> None:
     assert max(len(line) for line in lines if " --> " not in line) <= 20
     assert cappunc(*more, tmp_path / "c.srt", "--report", "x.pdf").exit_code == 2
     assert cappunc("check", path, "--report", "x.csv").exit_code == 2
-    assert cappunc("check", path, "--captions", "acme").exit_code == 2
+    assert isinstance(cappunc("check", path, "--captions", "acme").exception, WrongUsage)
     assert "has no captions to check" in cappunc("check", path, "--captions", "bbc").stderr
     path = tmp_path / "talk.txt"
     path.write_text("We went home again today, all of us.\n", "utf-8")

@@ -6,12 +6,13 @@ import gc
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cappunc_cli.cli.parameters import Device, models_beginning, refuse_typed
+from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.features.bench.options import BenchOptions
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import Reporter, escaped, print_verbatim, table_console
 from cappunc_cli.files.storage import about, read_text
@@ -20,40 +21,17 @@ if TYPE_CHECKING:
     from cappunc_cli.restore.pipeline import Model
 
 
-def bench(
-    context: typer.Context,
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Transcript to measure with (default: generated text).")
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|DIR", autocompletion=models_beginning, help="Model to measure; see: cappunc models."
-        ),
-    ] = "en",
-    device: Device = "auto",
-    words: Annotated[int, typer.Option(min=1, metavar="N", help="Words of the generated text.")] = 20_000,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs; the fastest counts.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with hardware and versions.")] = False,
-) -> None:
-    """Measure how fast a model runs on this machine.
-
-    Reports words per second from the bytes of a file to the bytes of the result, for SRT and for JSON with word
-    times; the share of each stage; the time of a cold start with ten minutes of speech; and peak memory.
-
-    \b
-    cappunc bench                               measure the English model
-    cappunc bench talk.srt --device cpu         with a transcript of your own
-    cappunc bench --device cuda --json          machine-readable
-    """
+def bench(context: typer.Context, options: BenchOptions) -> None:
+    """Measure and print."""
+    file = options.file
     if file is not None:
         refuse_typed(context, ("words",), "applies only to the generated text, without FILE")
     command = " ".join(["cappunc", *sys.argv[1:]])
     try:
-        report = {"command": command, **measure(file, model, device, words, repeat)}
+        report = {"command": command, **measure(file, options.model, options.device, options.words, options.repeat)}
     except (BadInput, UnknownFormat) as error:
         raise about(error, file or "") from error
-    if as_json:
+    if options.as_json:
         write_json(report, indent=1)
     else:
         _show(report)

@@ -14,25 +14,24 @@ if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
-    from cappunc_cli.layout import Limits
+    from cappunc_cli.layout.caption_profiles import CaptionProfile
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionMaker:
-    """Makes captions of a format (`kind`) within `limits`, and adds their faults to `reports`.
+    """Makes captions of a format (`kind`) within the limits of a profile, and adds their faults to `reports`.
 
-    With `fps`, times are rounded to frames, with at least `gap_frames` between captions.
+    With `fps`, times are rounded to frames.
     """
 
     fixer: Fixer
     language: Language
     kind: str
-    limits: Limits
+    profile: CaptionProfile
     restore: bool = True
     speakers: str = "none"
     sentences: bool = False
     fps: float | None = None
-    gap_frames: int = 0
     reports: list[Report] = field(default_factory=list)
 
     def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
@@ -43,10 +42,11 @@ class CaptionMaker:
         refuse_unread(document)
         words, note = timed_words(document)
         texts = next(self.fixer.restore([document])) if self.restore and words else document.texts
-        made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)
+        limits = self.profile.limits
+        made, shown = cut_captions(document, words, texts, self.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
-            made = on_frames(made, self.fps, self.gap_frames, self.limits.longest)
-        report = report_of(name, made, self.language, self.limits)
+            made = on_frames(made, self.fps, self.profile.gap_frames, limits.longest)
+        report = report_of(name, made, self.language, self.profile)
         self.reports.append(report)
         counts = f"{len(words):,} words, {summary([report])}"
         output = new_utf_8(render(made, shown, self.kind))

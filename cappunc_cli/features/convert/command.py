@@ -2,130 +2,56 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.parameters import (
+from cappunc_cli.cli.commands import is_typed, refuse_typed
+from cappunc_cli.cli.usage import (
     RESTORING,
-    Device,
-    EncodingName,
-    Files,
-    Force,
-    FormatName,
-    Glossaries,
-    Lang,
-    ModelByLanguage,
-    Output,
-    Quiet,
-    Verbose,
+    choice_asked,
     files_read,
-    is_typed,
+    jobs_asked,
     names_asked,
     options_checked,
     refuse_second_read,
-    refuse_typed,
     reporter_of,
     tallied,
 )
-from cappunc_cli.files.input_files import find_inputs
+from cappunc_cli.features.convert.converter import Converter
+from cappunc_cli.features.convert.options import KINDS, ConvertOptions
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.glossary_file import load_glossaries
+from cappunc_cli.files.made_files import made_jobs, make_files
 from cappunc_cli.files.storage import PIPE
-
-if TYPE_CHECKING:
-    from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.languages import Language
+from cappunc_cli.languages import Language
+from cappunc_cli.restore.options import Options
 
 
-class FileKind(StrEnum):
-    """Output formats (`conversion.converter.KINDS`)."""
-
-    SRT = "srt"
-    VTT = "vtt"
-    ASS = "ass"
-    TTML = "ttml"
-    TXT = "txt"
-    MD = "md"
-    JSON = "json"
-
-
-def convert(
-    context: typer.Context,
-    files: Files = None,
-    to: Annotated[FileKind | None, typer.Option(help="Output format (default: by the suffix of -o).")] = None,
-    output: Output = None,
-    restore: Annotated[
-        bool, typer.Option("--restore/--no-restore", help="Restore stretches without marks or case first.")
-    ] = True,
-    speakers: Annotated[
-        bool, typer.Option("--speakers/--no-speakers", help="Name the speakers, where the file does.")
-    ] = True,
-    times: Annotated[
-        bool, typer.Option("--times/--no-times", help="txt and md: print the start time of each paragraph.")
-    ] = False,
-    glossary: Glossaries = None,
-    force: Force = False,
-    format_name: FormatName = None,
-    encoding: EncodingName = None,
-    lang: Lang = "auto",
-    model: ModelByLanguage = None,
-    device: Device = "auto",
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Convert transcripts to captions, readable text or JSON.
-
-    Writes captions (srt, vtt, ass, ttml), readable text (txt, md) or words with times (json).
-
-    Cues are kept, without colours and positions; words with times of their own are cut into captions as by
-    `cappunc captions`. txt and md are divided into paragraphs by speakers, pauses and topics. Without -o, the result
-    goes to standard output if that is piped or redirected, otherwise next to the input as talk.vtt.
-
-    \b
-    cappunc convert talk.srt --to vtt               write talk.vtt
-    cappunc convert talk.json --to md --times       write a readable transcript
-    cappunc convert --to ttml -o out/ season1/      convert many files
-    cappunc convert talk.ctm -o talk.ass            take the format from the name
-    """
-    from cappunc_cli.features.convert.converter import Converter
-    from cappunc_cli.files.fixer import Settings
-    from cappunc_cli.files.glossary_file import load_glossaries
-    from cappunc_cli.files.made_files import made_jobs, make_files
-    from cappunc_cli.files.model_choice import ModelChoice
-    from cappunc_cli.restore.options import Options
-
-    kind = to or _kind_of_name(output)
-    if kind is None:
-        raise typer.BadParameter(f"name the output format: {', '.join(FileKind)}", param_hint="--to")
-    if to is not None and (named := _kind_of_name(output)) not in (None, to):
-        raise typer.BadParameter(f"{to.value} contradicts the name {output}, which means {named}", param_hint="--to")
-    # As a setting it is for all files, of whatever format.
-    if times and kind not in (FileKind.TXT, FileKind.MD) and is_typed(context, "times"):
-        raise typer.BadParameter(f"does not apply to {kind.value}, only to txt and md", param_hint="--times")
-    if kind is FileKind.JSON:
-        refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
-    if not restore:
-        refuse_typed(context, RESTORING, "has no effect with --no-restore")
-    refuse_second_read(glossary=glossary, FILES=files or PIPE)
-    names = names_asked(context, files)
-    reporter = reporter_of(context, quiet, verbose)
-    found = find_inputs(names, format_name, reporter.error, output, encoding)
+def convert(context: typer.Context, options: ConvertOptions) -> None:
+    """Convert each file; exit with 1 if one of them failed."""
+    kind = _kind(context, options)
+    restore, inputs = options.restore, options.inputs
+    names = names_asked(context, inputs)
+    reporter = reporter_of(context, options.messages)
+    found = jobs_asked(names, inputs, reporter, options.output)
     with options_checked():
-        jobs = made_jobs(found, f".{kind.value}", output, names, files_read(glossary))
+        also_read = files_read(options.glossary, inputs.files_from)
+        jobs = made_jobs(found, f".{kind}", options.output, names, also_read)
 
     def maker(fixer: Fixer, own: Language) -> Converter:
-        return Converter(fixer, own, kind.value, restore, speakers, times)
+        return Converter(fixer, own, kind, restore, options.speakers, options.times)
 
-    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary if restore else None)))
+    terms = load_glossaries(options.glossary if restore else None)
+    common = Settings("", options.model.device, inputs.format_name, Options(glossary=terms), options.model.engine)
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,
             maker,
-            choice=ModelChoice(lang, model),
+            choice=choice_asked(context, options.model),
             common=common,
             restore=restore,
-            force=force,
+            force=options.force,
             reporter=reporter,
             tally=tally,
         )
@@ -133,7 +59,24 @@ def convert(
         raise typer.Exit(1)
 
 
-def _kind_of_name(output: str | None) -> FileKind | None:
-    """The output format that the suffix of a name means, if any."""
+def _kind(context: typer.Context, options: ConvertOptions) -> str:
+    """The output format; raises BadParameter for options that contradict each other."""
+    to, output, inputs = options.to, options.output, options.inputs
     suffix = Path(output or "").suffix.lower().removeprefix(".")
-    return next((kind for kind in FileKind if suffix == kind), None)
+    named = suffix if suffix in KINDS else None
+    kind = to or named
+    if kind is None:
+        unknown = f"; {output} names none" if suffix else ""
+        raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
+    if named not in (None, kind):
+        raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
+    # As a setting it is for all files, of whatever format.
+    if options.times and kind not in ("txt", "md") and is_typed(context, "times"):
+        raise typer.BadParameter(f"does not apply to {kind}, only to txt and md", param_hint="--times")
+    if kind == "json":
+        refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
+    if not options.restore:
+        refuse_typed(context, RESTORING, "has no effect with --no-restore")
+    read = inputs.files if inputs.files_from else inputs.files or PIPE
+    refuse_second_read(glossary=options.glossary, files_from=inputs.files_from, FILES=read)
+    return kind

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from cappunc_cli.errors import install_extra
 from cappunc_cli.features.evaluate import samples
 from cappunc_cli.features.evaluate.comparison_pages import write_comparisons
 from cappunc_cli.features.evaluate.inputs import Reading, listing, read_text
+from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import FileTally, Reporter, print_verbatim, table_console
@@ -31,57 +31,6 @@ if TYPE_CHECKING:
 _DRAWS = 1000
 
 
-class OutputForm(StrEnum):
-    """The form of the report on standard output."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Options of the model that restores the reference, by their names; they do not apply to a hypothesis."""
-
-    lang: str
-    model: str | None
-    engine: str
-    device: str
-    pauses: bool
-    shuffle_pauses: bool
-    starts_alone: bool
-    marks_given: bool
-    apart: bool
-    gold_windows: int | None
-    marks: str | None
-    sensitivity: float
-    style: str
-    window: int | None
-    overlap: int | None
-    min_words_cut: int | None
-    sweep: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class EvalRequest(ModelOptions):
-    """The options of the command, as the command line has validated them."""
-
-    references: Sequence[Path]
-    hypotheses: Sequence[Path]
-    versus: Sequence[Path]
-    format_name: str | None
-    only: str | None
-    speech_dashes: bool
-    preset: str | None
-    fold: bool
-    draws: int
-    seed: int
-    limits: Sequence[str]
-    html: Path | None
-    output: OutputForm
-
-
 @dataclass(frozen=True, slots=True)
 class EvalResult:
     """All results of a run."""
@@ -95,7 +44,7 @@ class EvalResult:
     swept: tuple[str, list[Point]] | None
 
 
-def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
+def run_evaluation(request: EvalOptions, tally: FileTally) -> bool:
     """Score and report; returns whether all scores meet --fail-under. Raises CappuncError.
 
     Reference files are counted in the `tally` as they are restored or compared.
@@ -103,15 +52,15 @@ def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
     from cappunc_cli.evaluation import sweep
     from cappunc_cli.evaluation.required_scores import parse_requirement, unmet
 
-    limits = [parse_requirement(text) for text in request.limits]
-    if request.sweep:
-        sweep.parse(request.sweep)  # raises before anything is restored
+    limits = [parse_requirement(text) for text in request.fail_under]
+    if request.scored.sweep:
+        sweep.parse(request.scored.sweep)  # raises before anything is restored
     if request.html is not None:
         read = listing((*request.references, *request.hypotheses, *request.versus))
         refuse_input(str(request.html), "--html", map(str, read))
     outcome = _outcome(request, tally)
     if request.html is not None:
-        _write_page(outcome, request.html)
+        _write_page(outcome, Path(request.html))
     _print(outcome, request)
     failures = unmet(limits, outcome.evaluation)
     for failure in failures:
@@ -119,7 +68,7 @@ def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
     return not failures
 
 
-def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
+def _outcome(request: EvalOptions, tally: FileTally) -> EvalResult:
     from cappunc_cli.evaluation import FOLD, evaluate
     from cappunc_cli.evaluation.bootstrap import compare, intervals
     from cappunc_cli.evaluation.calibration import calibrate
@@ -132,25 +81,25 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
     samples = _samples(request, request.hypotheses, restorer, tally)
     evaluation = evaluate(samples, fold)
     options = {**(restorer.described() if restorer else {}), "fold": describe_fold(fold)}
-    if request.gold_windows:
-        options["windows"] = f"gold@{request.gold_windows}"
+    if request.scored.gold_windows:
+        options["windows"] = f"gold@{request.scored.gold_windows}"
     if request.preset:
         options["metric"] = request.preset
-    if request.draws or request.versus:
-        options["bootstrap"] = f"{request.draws or _DRAWS}x{request.seed}"
+    if request.bootstrap or request.versus:
+        options["bootstrap"] = f"{request.bootstrap or _DRAWS}x{request.seed}"
     model = restorer.identity() if restorer else "none"
     signature = Signature(__version__, model, tuple(options.items()), hash_words([s.reference for s in samples]))
-    bounds = intervals(evaluation, request.draws, request.seed) if request.draws else None
+    bounds = intervals(evaluation, request.bootstrap, request.seed) if request.bootstrap else None
     comparison = None
     if request.versus:
         other = evaluate(_samples(request, request.versus, None), fold)
-        comparison = compare(evaluation, other, request.draws or _DRAWS, request.seed)
-    swept = _sweep(request, restorer) if request.sweep and restorer else None
+        comparison = compare(evaluation, other, request.bootstrap or _DRAWS, request.seed)
+    swept = _sweep(request, restorer) if request.scored.sweep and restorer else None
     lines = preset_rows(evaluation, request.preset) if request.preset else rows(evaluation, bounds)
     return EvalResult(evaluation, signature, lines, bounds, calibrate(evaluation), comparison, swept)
 
 
-def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
+def _restorer(request: EvalOptions, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.features.evaluate.restorer import AS_GIVEN, STARTS, Restorer, shuffled
     from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
     from cappunc_cli.files.model_choice import ModelChoice
@@ -159,30 +108,34 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.restore.options import Options
     from cappunc_cli.restore.pipeline import load_model
 
-    code = request.lang
-    if code == AUTO and request.model is None:
+    code = request.scored.lang
+    if code == AUTO and request.scored.model is None:
         first = next(iter(listing(request.references)), None)
         code = (
-            detect_language(words_of(read_text(first)), model_languages(ENGINES[request.engine])) if first else DEFAULT
+            detect_language(words_of(read_text(first)), model_languages(ENGINES[request.scored.engine]))
+            if first
+            else DEFAULT
         )
-    name = ModelChoice(request.lang, request.model, request.engine).of_language(code)
+    name = ModelChoice(request.scored.lang, request.scored.model, request.scored.engine).of_language(code)
     options = Options(
         language=None if code == AUTO else code,
-        marks=request.marks,
+        marks=request.scored.marks,
         # With the marks given, hardly any are missing.
-        sensitivity=0.0 if request.marks_given else request.sensitivity,
-        style=request.style,
+        sensitivity=0.0 if request.scored.marks_given else request.scored.sensitivity,
+        style=request.scored.style,
         # A stripped reference has nothing to keep.
-        existing="keep" if request.marks_given else "replace",
-        window=request.window,
-        overlap=request.overlap,
-        min_words_cut=request.min_words_cut,
-        pauses=request.pauses,
-        apart=request.apart,
+        existing="keep" if request.scored.marks_given else "replace",
+        window=request.scored.window,
+        overlap=request.scored.overlap,
+        min_words_cut=request.scored.min_words_cut,
+        pauses=request.scored.pauses,
+        apart=request.scored.apart,
     )
-    times = shuffled(request.seed) if request.shuffle_pauses else STARTS if request.starts_alone else AS_GIVEN
-    restorer = Restorer(load_model(name, request.device, engine=request.engine), options, fold, times)
-    if request.preset == "autopunct" and request.marks is None:
+    times = (
+        shuffled(request.seed) if request.scored.shuffle_pauses else STARTS if request.scored.starts_alone else AS_GIVEN
+    )
+    restorer = Restorer(load_model(name, request.scored.device, engine=request.scored.engine), options, fold, times)
+    if request.preset == "autopunct" and request.scored.marks is None:
         restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:
         Reporter().info(restorer.model.engine.warning)
@@ -190,20 +143,20 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
 
 
 def _samples(
-    request: EvalRequest, hypotheses: Sequence[Path], restorer: Restorer | None, tally: FileTally | None = None
+    request: EvalOptions, hypotheses: Sequence[Path], restorer: Restorer | None, tally: FileTally | None = None
 ) -> list[Sample]:
     how = Reading(request.format_name, request.only, request.preset == "editor", request.speech_dashes)
     if restorer is None:
         return samples.read(request.references, hypotheses, how, tally)
-    documents = samples.sources(request.references, how, request.gold_windows, tally)
-    return list(samples.restored(documents, restorer, request.marks_given))
+    documents = samples.sources(request.references, how, request.scored.gold_windows, tally)
+    return list(samples.restored(documents, restorer, request.scored.marks_given))
 
 
-def _sweep(request: EvalRequest, restorer: Restorer) -> tuple[str, list[Point]]:
+def _sweep(request: EvalOptions, restorer: Restorer) -> tuple[str, list[Point]]:
     from cappunc_cli.evaluation import evaluate, sweep
     from cappunc_cli.evaluation.reporting.report import headline
 
-    name, values = sweep.parse(request.sweep or "")
+    name, values = sweep.parse(request.scored.sweep or "")
     candidates = [(value, restorer.changed(name, value)) for value in values]
     points = []
     for value, candidate in candidates:
@@ -236,29 +189,28 @@ def _write_page(outcome: EvalResult, path: Path) -> None:
     write_atomic(path, text.encode("utf-8", "backslashreplace"))
 
 
-def _print(outcome: EvalResult, request: EvalRequest) -> None:
+def _print(outcome: EvalResult, request: EvalOptions) -> None:
     from cappunc_cli.evaluation.metrics import word_counts
     from cappunc_cli.evaluation.reporting import report
 
     words = word_counts(outcome.evaluation.table)
-    match request.output:
-        case OutputForm.JSON:
-            write_json(_everything(outcome, request))
-        case OutputForm.CSV:
-            write_text(report.as_csv(outcome.rows, outcome.signature))
-        case OutputForm.MARKDOWN:
-            write_text(report.as_markdown(outcome.rows, outcome.signature, words))
-        case OutputForm.TABLE:
-            console = table_console()
-            console.print(report.as_rich(outcome.rows))
-            for line in ("", report.word_line(words), str(outcome.signature)):
-                # Not wrapped, so that it can be copied and searched for.
-                print_verbatim(console, line)
-            for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
-                console.print(extra)
+    if request.json:
+        write_json(_everything(outcome, request))
+    elif request.csv:
+        write_text(report.as_csv(outcome.rows, outcome.signature))
+    elif request.markdown:
+        write_text(report.as_markdown(outcome.rows, outcome.signature, words))
+    else:
+        console = table_console()
+        console.print(report.as_rich(outcome.rows))
+        for line in ("", report.word_line(words), str(outcome.signature)):
+            # Not wrapped, so that it can be copied and searched for.
+            print_verbatim(console, line)
+        for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
+            console.print(extra)
 
 
-def _everything(outcome: EvalResult, request: EvalRequest) -> dict[str, object]:
+def _everything(outcome: EvalResult, request: EvalOptions) -> dict[str, object]:
     from cappunc_cli.evaluation.reporting import report
     from cappunc_cli.evaluation.sweep import suggest
 

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.parameters import (
-    Device,
-    EncodingName,
-    Files,
-    Force,
-    FormatName,
-    Glossaries,
-    Lang,
-    Marks,
-    ModelByLanguage,
-    Pauses,
-    Quiet,
-    Verbose,
+from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.usage import (
+    choice_asked,
     files_read,
-    finite,
+    jobs_asked,
     names_asked,
     options_checked,
-    page_of,
     refuse_second_read,
-    refuse_typed,
     reporter_of,
     tallied,
 )
-from cappunc_cli.document.words import timestamp
+from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.review.decisions import apply_decisions
+from cappunc_cli.features.review.options import ReviewOptions
+from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.colour import ERROR, HEADING, WARNING, Parts
-from cappunc_cli.files.input_files import Job, find_inputs
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
+from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
     Report,
     examine,
@@ -52,148 +43,110 @@ from cappunc_cli.files.inspection import (
     span_text,
     tenths,
 )
+from cappunc_cli.files.model_choice import ModelChoice, settings_by_model
 from cappunc_cli.files.output import write_lines, write_stdout, write_text
 from cappunc_cli.files.plan import plan_jobs, refuse_input
 from cappunc_cli.files.progress import Reporter, counted
+from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.storage import PIPE, about, read_text, target_named, write_result
-
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document
-    from cappunc_cli.features.review.review_server import ReviewSession
-    from cappunc_cli.files.fixer import Fixer, Settings
-    from cappunc_cli.files.model_choice import ModelChoice
-    from cappunc_cli.restore.low_confidence import LowConfidence
+from cappunc_cli.pages.review_page import review_page
+from cappunc_cli.restore.low_confidence import LowConfidence
+from cappunc_cli.restore.options import Options
 
 #: Words of context before and after a doubtful word.
 _AROUND = 4
 #: The parameters of how the model reads a text, and of which places are listed.
-_OF_THE_MODEL = ("below", "most", "lang", "model", "device", "marks", "glossary", "pauses")
+_OF_THE_MODEL = ("below", "most", "lang", "model", "fast", "device", "engine", "marks", "glossary", "pauses")
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
 
 
-def review(
-    context: typer.Context,
-    files: Files = None,
-    below: Annotated[
-        float,
-        typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="List places below this probability."),
-    ] = 0.7,
-    most: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the N most doubtful places of each file.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of files and their places.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a table of places with a header line.")] = False,
-    html: Annotated[
-        str | None,
-        typer.Option(
-            "--html",
-            metavar="PAGE.html",
-            parser=lambda name: name if name in {PIPE, os.devnull} else page_of(name),
-            help="Write the review of one file as an HTML page; - is standard output.",
-        ),
-    ] = None,
-    open_: Annotated[
-        bool, typer.Option("--open", help="Open that page in the browser and write the decisions made there.")
-    ] = False,
-    compare: Annotated[
-        str | None, typer.Option(metavar="OTHER", help="With --html or --open, show another file side by side.")
-    ] = None,
-    apply: Annotated[
-        str | None, typer.Option(metavar="DECISIONS.json", help="Apply the decisions made on a page to the file.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="With --apply, where to write; - is standard output."),
-    ] = None,
-    in_place: Annotated[
-        bool, typer.Option("--in-place", "-i", help="With --apply or --open, write into the file, not beside it.")
-    ] = False,
-    force: Force = False,
-    format_name: FormatName = None,
-    encoding: EncodingName = None,
-    lang: Lang = "auto",
-    model: ModelByLanguage = None,
-    device: Device = "auto",
-    marks: Marks = None,
-    glossary: Glossaries = None,
-    pauses: Pauses = True,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """List the places that an editor should check.
-
-    These are the places where the model doubts the text. Prints one line for each: file, time (in plain text: line),
-    the probability of the written mark or case of the word between bars, and the likeliest alternative. Marks of
-    like function (. and !) count as one. A Spanish question without its opening or closing mark has 0 %. A stretch
-    that lacks marks or case is one line, as in `cappunc check`. Exits with 1 if a file could not be read.
-
-    \b
-    cappunc review talk.srt             talk.srt:00:04:10.2: 41 % ".", rather ",": so then we |went.| And it was
-    cappunc review --most 20 *.vtt      the 20 most doubtful places of each file
-    cappunc review talk.srt | sort -t: -k5n
-    cappunc review talk.srt --open      read, listen and decide on a page, until it is closed
-    cappunc review talk.srt --html review.html
-    cappunc review --apply talk.srt.decisions.json talk.srt
-    """
-    of_apply = {"-o": output is not None, "--in-place": in_place and not open_, "--force": force}
-    _check_combination(
-        {"--json": as_json, "--csv": as_csv, "--html": html is not None, "--open": open_, "--apply": apply is not None},
-        {"--compare": compare is not None and not (open_ or html is not None)}
-        | {name: given and apply is None for name, given in of_apply.items()},
+def review(context: typer.Context, options: ReviewOptions) -> None:
+    """List the places, or show them on a page; exit with 1 if a file could not be read."""
+    _check(context, options)
+    inputs, html = options.inputs, options.html
+    reporter = reporter_of(context, options.messages)
+    names = names_asked(context, inputs)
+    if options.apply is not None:
+        _apply(names, options, reporter)
+        return
+    jobs = jobs_asked(names, inputs, reporter, results=True)
+    restoring = Options(marks=options.marks, pauses=options.pauses, glossary=load_glossaries(options.glossary))
+    model = options.model
+    choice, common = (
+        choice_asked(context, model),
+        Settings("", model.device, inputs.format_name, restoring, model.engine),
     )
-    if in_place:
-        refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
-    if apply is not None:
-        refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
-    if html is not None or open_:
-        refuse_typed(context, ("most",), "applies to lists only: a page has all places")
-    reporter = reporter_of(context, quiet, verbose)
-    refuse_second_read(apply=apply, compare=compare, glossary=glossary, FILES=files or PIPE)
-    names = names_asked(context, files)
-    if apply is not None:
-        _apply(apply, names, output, in_place, force, format_name, encoding, reporter)
-        return
-    jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
-    from cappunc_cli.files.fixer import Settings
-    from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
-    from cappunc_cli.files.model_choice import ModelChoice, settings_by_model
-    from cappunc_cli.restore.options import Options
-
-    options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
-    choice, common = ModelChoice(lang, model), Settings("", device, format_name, options)
-    if open_ or html is not None:
+    if options.open_ or html is not None:
         with options_checked():
-            refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
+            read = files_read(options.glossary, options.compare, *(job.source for job in jobs))
+            refuse_input(html, "--html", read)
         fixer = _fixer_for(jobs, choice, common, reporter)
-        _page(_session(jobs[0], fixer, below, compare, in_place), html, reporter)
+        _page(_session(jobs[0], fixer, options), html, reporter)
         return
+    _list(
+        settings_by_model(jobs, choice, common, reporter.error), jobs, TermCheck(restoring.glossary), options, reporter
+    )
+    if reporter.errors:
+        raise typer.Exit(1)
 
-    terms = TermCheck(options.glossary)
+
+def _list(
+    parts: list[tuple[Settings, list[Job]]],
+    jobs: Sequence[Job],
+    terms: TermCheck,
+    options: ReviewOptions,
+    reporter: Reporter,
+) -> None:
+    """Print the places of all files as lines, CSV or JSON."""
 
     def places(document: Document, fixer: Fixer) -> Report:
         terms.check(document.texts)
-        return _places(document, fixer, below, most)
+        return _places(document, fixer, options.below, options.most)
 
     found: list[Report] = []
-    if as_csv:
+    if options.as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        parts = settings_by_model(jobs, choice, common, reporter.error)
         for report in inspect_files(parts, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
-            if as_json:
+            if options.as_json:
                 found.append(report)
                 continue
             with reporter.without_bar():
-                if as_csv:
+                if options.as_csv:
                     write_text(_table(_row(report, entry) for entry in _entries(report)))
                 else:
                     write_lines(_line(report, entry) for entry in _entries(report))
-    if as_json:
+    if options.as_json:
         print_json(found, jobs)
     terms.report(reporter)
-    if reporter.errors:
-        raise typer.Exit(1)
+
+
+def _check(context: typer.Context, options: ReviewOptions) -> None:
+    """Raises BadParameter for options that contradict each other or have no effect."""
+    of_page, applied = options.open_ or options.html is not None, options.apply is not None
+    of_apply = {
+        "-o": options.output is not None,
+        "--in-place": options.in_place and not options.open_,
+        "--force": options.force,
+    }
+    outputs = {
+        "--json": options.as_json,
+        "--csv": options.as_csv,
+        "--html": options.html is not None,
+        "--open": options.open_,
+        "--apply": applied,
+    }
+    unused = {name: given and not applied for name, given in of_apply.items()}
+    _check_combination(outputs, {"--compare": options.compare is not None and not of_page} | unused)
+    if options.in_place:
+        refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
+    if applied:
+        refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
+    if of_page:
+        refuse_typed(context, ("most",), "applies to lists only: a page has all places")
+    files = options.inputs.files or PIPE
+    refuse_second_read(apply=options.apply, compare=options.compare, glossary=options.glossary, FILES=files)
 
 
 def _check_combination(outputs: dict[str, bool], unused: dict[str, bool]) -> None:
@@ -207,28 +160,16 @@ def _check_combination(outputs: dict[str, bool], unused: dict[str, bool]) -> Non
             raise typer.BadParameter(f"needs {needed}", param_hint=name)
 
 
-def _apply(
-    decisions: str,
-    names: Sequence[str],
-    output: str | None,
-    in_place: bool,
-    force: bool,
-    format_name: str | None,
-    encoding: str | None,
-    reporter: Reporter,
-) -> None:
-    from cappunc_cli.features.review.decisions import apply_decisions
-    from cappunc_cli.files.fixer import Fixer, Settings
-    from cappunc_cli.files.result_writer import ResultWriter
-    from cappunc_cli.restore.options import Options
-
+def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
+    decisions, output, in_place = str(options.apply), options.output, options.in_place
+    format_name = options.inputs.format_name
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
-    found = find_inputs(names, format_name, reporter.error, output, encoding)
+    found = jobs_asked(names, options.inputs, reporter, output)
     with options_checked():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
     fixer = Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
-    writer = ResultWriter("in-place" if in_place else "force" if force else "new")
+    writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     try:
         decided = apply_decisions(decisions, job, fixer, writer)
     except (CappuncError, OSError) as error:
@@ -241,9 +182,6 @@ def _apply(
 
 def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
-    from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.files.model_choice import settings_by_model
-
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
 
@@ -254,24 +192,19 @@ def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, repor
     return Fixer(settings, reporter.info, reporter.detail)
 
 
-def _session(job: Job, fixer: Fixer, below: float, compare: str | None, in_place: bool) -> ReviewSession:
-    """The review of a file, beside the file `compare` if given. Raises CappuncError and OSError."""
-    from cappunc_cli.features.review.review_server import ReviewSession
-
-    if compare is None:
-        return ReviewSession(job, fixer, below, in_place=in_place)
-    try:
-        other = fixer.read(read_text(compare)[0], Path(compare).name), compare
-    except (CappuncError, OSError) as error:
-        raise about(error, compare) from error
-    return ReviewSession(job, fixer, below, other, in_place)
+def _session(job: Job, fixer: Fixer, options: ReviewOptions) -> ReviewSession:
+    """The review of a file, beside another one if asked. Raises CappuncError and OSError."""
+    compare, other = options.compare, None
+    if compare is not None:
+        try:
+            other = fixer.read(read_text(compare)[0], Path(compare).name), compare
+        except (CappuncError, OSError) as error:
+            raise about(error, compare) from error
+    return ReviewSession(job, fixer, options.below, other, options.in_place)
 
 
 def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
     """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
-    from cappunc_cli.features.review.review_server import ReviewServer
-    from cappunc_cli.pages.review_page import review_page
-
     job, fixer = session.job, session.fixer
     with tallied(reporter, 1, "reviewed") as tally:
         tally.begin(job.name)

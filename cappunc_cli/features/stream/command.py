@@ -6,161 +6,95 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.parameters import (
-    CommaStyle,
-    Device,
-    EngineName,
-    Glossaries,
-    LiveMarks,
-    ModelByLanguage,
-    Pauses,
-    Sensitivity,
-    Style,
-    finite,
-    languages_beginning,
-    refuse_device,
-    refuse_second_read,
-)
+from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.usage import refuse_device, refuse_second_read
 from cappunc_cli.errors import WrongUsage
+from cappunc_cli.features.stream.live_cues import LiveCues
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
+from cappunc_cli.features.stream.options import StreamOptions
+from cappunc_cli.features.stream.websocket_server import Allowed, serve
+from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
 from cappunc_cli.files.language_detection import AUTO, DEFAULT
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, about, standard_input
-from cappunc_cli.languages import code_of
-from cappunc_cli.restore.models.engines import NETWORK
-
-if TYPE_CHECKING:
-    from cappunc_cli.features.stream.live_cues import LiveCues
+from cappunc_cli.layout.caption_files import early_note
+from cappunc_cli.restore.live import LOOK_AHEAD
+from cappunc_cli.restore.live_gru import live_restorer
+from cappunc_cli.restore.models.registry import model_for
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
 
 
-class StreamKind(StrEnum):
-    """Output formats besides words."""
-
-    VTT = "vtt"
-
-
-def stream(
-    context: typer.Context,
-    look_ahead: Annotated[
-        int | None,
-        typer.Option(
-            min=0, metavar="N", help="Following words that each word waits for (default: 8); far less accurate below 2."
-        ),
-    ] = None,
-    max_delay: Annotated[
-        float | None,
-        typer.Option(min=0, max=86_400, metavar="SECONDS", callback=finite, help="Longest time that a word waits."),
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CODE",
-            parser=code_of,
-            autocompletion=languages_beginning,
-            help="Language of the words (default: the model's, or en).",
-        ),
-    ] = None,
-    model: ModelByLanguage = None,
-    engine: EngineName = NETWORK,
-    every: Annotated[
-        int, typer.Option(min=1, max=64, metavar="N", help="Write N words at a time: less work, more delay.")
-    ] = 1,
-    to: Annotated[
-        StreamKind | None, typer.Option(help="Write WebVTT cues instead, each when its sentence ends or it is full.")
-    ] = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, one stream each (needs the extra: live)."),
-    ] = None,
-    device: Device = "auto",
-    marks: LiveMarks = None,
-    glossary: Glossaries = None,
-    sensitivity: Sensitivity = 0.5,
-    style: Style = CommaStyle.STANDARD,
-    pauses: Pauses = True,
-) -> None:
-    """Restore punctuation and case in words as they are spoken.
-
-    Reads standard input and writes each word as soon as enough words after it have arrived; what has been written
-    never changes. The input is plain text, in which a blank line ends a speaker's turn, or JSON Lines: words with
-    start, end and speaker, or results of Vosk or Deepgram. Words of JSON are written as the objects that they came in.
-
-    \b
-    recogniser | cappunc stream                            plain words, or JSON Lines
-    recogniser | cappunc stream --look-ahead 4             sooner, but less accurate
-    recogniser | cappunc stream --max-delay 3              no word waits longer than three seconds
-    recogniser | cappunc stream --to vtt                   live captions, timed by the words or by the clock
-    cappunc stream --engine gru --listen 127.0.0.1:8765    many streams at once, one per WebSocket
-    """
-    if lang == AUTO:
-        raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
-    if listen is not None and to is not None:
-        raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
-    refuse_device(context, engine, device)
-    if listen is None:
-        refuse_second_read(WORDS=PIPE, glossary=glossary)
-    from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
-    from cappunc_cli.restore.live import LOOK_AHEAD
-    from cappunc_cli.restore.live_gru import live_restorer
-    from cappunc_cli.restore.models.registry import model_for
-    from cappunc_cli.restore.options import Options
-    from cappunc_cli.restore.pipeline import load_model
-
+def stream(context: typer.Context, options: StreamOptions) -> None:
+    """Restore standard input to its end, or serve WebSockets until Ctrl-C."""
+    _check(context, options)
     reporter = Reporter()
-    chosen = model_for(lang or DEFAULT, engine, fast=True) if model is None else model
-    loaded = load_model(chosen, device, engine=engine)
-    if loaded.engine.warning:
-        reporter.info(loaded.engine.warning)
-    if lang is not None and lang not in loaded.config.languages:
-        raise WrongUsage(f"the model {loaded.config.name} is for {', '.join(loaded.config.languages)}, not {lang}")
-    options = Options(
-        marks=marks,
-        sensitivity=sensitivity,
-        style=style.value,
-        pauses=pauses,
-        language=lang,
-        glossary=load_glossaries(glossary),
+    model = _model(options, reporter)
+    settings = Options(
+        marks=options.marks,
+        sensitivity=options.sensitivity,
+        style=options.style,
+        pauses=options.pauses,
+        language=options.lang,
+        glossary=load_glossaries(options.glossary),
     )
-    terms, conventions = TermCheck(options.glossary), options.conventions(loaded.config)
+    terms, conventions = TermCheck(settings.glossary), settings.conventions(model.config)
+    look_ahead = LOOK_AHEAD if options.look_ahead is None else options.look_ahead
 
     def new_output(write: Callable[[str], None], cues: LiveCues | None = None) -> LiveOutput:
-        restorer = live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
-        return LiveOutput(restorer, conventions, max_delay, write, cues, StreamTermCheck(terms))
+        restorer = live_restorer(model, settings, look_ahead, options.every)
+        return LiveOutput(restorer, conventions, options.max_delay, write, cues, StreamTermCheck(terms))
 
-    if listen is None:
-        cues = None
-        if to is not None:
-            from cappunc_cli.features.stream.live_cues import LiveCues
-
-            cues = LiveCues(conventions)
+    is_stopped = False
+    if options.listen is not None:
+        serve(options.listen, Allowed(options.allow_origin, options.allow_host), new_output, reporter)
+    else:
+        if standard_input().isatty():
+            reporter.info("type or paste words; end with Ctrl-D")
+        cues = None if options.to is None else LiveCues(conventions)
         is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
         if cues is not None:
             _write(cues.head)  # of a file without cues
             if cues.early:
-                from cappunc_cli.layout.caption_files import early_note
-
                 reporter.info(early_note(cues.early))
-    else:
-        from cappunc_cli.features.stream.websocket_server import serve
-
-        serve(listen, new_output, reporter)
-        is_stopped = False
     terms.report(reporter, "in no stream")
     if is_stopped:
         raise typer.Exit(130)
     if reporter.errors:
         raise typer.Exit(1)
+
+
+def _check(context: typer.Context, options: StreamOptions) -> None:
+    """Raises BadParameter for options that contradict each other."""
+    if options.lang == AUTO:
+        raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
+    if options.listen is not None and options.to is not None:
+        raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
+    refuse_device(context, options.engine, options.device)
+    if options.listen is None:
+        refuse_typed(context, ("allow_origin", "allow_host"), "needs --listen")
+        refuse_second_read(WORDS=PIPE, glossary=options.glossary)
+
+
+def _model(options: StreamOptions, reporter: Reporter) -> Model:
+    """The model, loaded. Raises BadModel and WrongUsage."""
+    lang = options.lang
+    name = options.model or model_for(lang or DEFAULT, options.engine, fast=True)
+    model = load_model(name, options.device, engine=options.engine)
+    if model.engine.warning:
+        reporter.info(model.engine.warning)
+    if lang is not None and lang not in model.config.languages:
+        raise WrongUsage(f"the model {model.config.name} is for {', '.join(model.config.languages)}, not {lang}")
+    return model
 
 
 def _write(text: str) -> None:

@@ -8,19 +8,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cappunc_cli.document.pauses import LONGEST_PAUSE
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.stream.live_cues import LiveCues
+from cappunc_cli.files.glossary_file import StreamTermCheck
+from cappunc_cli.formats.json.json_lines import JsonLines, ResultEntry
+from cappunc_cli.formats.speech import scan
+from cappunc_cli.languages import Language
 from cappunc_cli.layout.sentence_ends import ends_sentence
-
-if TYPE_CHECKING:
-    from cappunc_cli.features.stream.live_cues import LiveCues
-    from cappunc_cli.files.glossary_file import StreamTermCheck
-    from cappunc_cli.formats.json.json_lines import JsonLines, ResultEntry
-    from cappunc_cli.languages import Language
-    from cappunc_cli.restore.live import LiveRestorer
+from cappunc_cli.restore.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")
@@ -229,8 +228,6 @@ class LiveInput:
         """The pieces that these bytes complete."""
         text = self._rest + self._decoder.decode(data)
         if not self._words and self._lines is None and text.lstrip()[:1] == "{":
-            from cappunc_cli.formats.json.json_lines import JsonLines
-
             self._lines, self._number = JsonLines(), self._breaks
         if self._lines is not None:
             complete, self._rest = text[: text.rfind("\n") + 1], text[text.rfind("\n") + 1 :]
@@ -293,8 +290,6 @@ class LiveInput:
         """Whether the reader of plain text finds a word in a token, whether it belongs to the sentence otherwise, and
         whether a turn begins after it.
         """
-        from cappunc_cli.formats.speech import scan
-
         if self._is_sung(token):
             return False, False, False
         if token[0] == "[" and "]" not in token:

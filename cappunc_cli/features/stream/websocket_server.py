@@ -2,6 +2,9 @@
 
 A message holds complete words or lines, as standard input would. An empty message ends the stream: the remaining words
 are sent and the connection is closed. Reading from a client pauses while it does not read the answers.
+
+A browser lets any page connect to this machine and says which page it is (Origin); a name that a stranger points at
+this machine (DNS rebinding) is in Host. Both are refused unless they are allowed.
 """
 
 from __future__ import annotations
@@ -13,37 +16,77 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Any
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
 from cappunc_cli.files.progress import Reporter
+from cappunc_cli.restore.live import LiveRequest
 
-if TYPE_CHECKING:
+try:
     from websockets.asyncio.server import ServerConnection
-
-    from cappunc_cli.restore.live import LiveRequest
+    from websockets.asyncio.server import serve as listen
+    from websockets.exceptions import ConnectionClosed
+    from websockets.http11 import Request, Response
+except ImportError:  # the extra is missing, which `serve` says
+    listen = None  # type: ignore[assignment]
 
 #: Makes the output of a new stream from a function that writes its texts.
 NewOutput = Callable[[Callable[[str], None]], LiveOutput]
 
 _ADDRESS = re.compile(r"(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})")
+_HOST = re.compile(r"(?:\[([^\]]*)\]|([^:]*))(?::\d+)?")
 #: Most messages of a connection that are queued before they are processed.
 _MAX_QUEUE = 4
 #: WebSocket close codes: normal closure, going away, internal error.
 _NORMAL, _GOING_AWAY, _INTERNAL_ERROR = 1000, 1001, 1011
 
 
-def serve(address: str, new_output: NewOutput, reporter: Reporter) -> None:
-    """Listen at HOST:PORT until Ctrl-C or SIGTERM; each connection has an output of its own. Raises CappuncError."""
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Who may connect: pages by their origin, and names of this machine, besides its addresses and `localhost`."""
+
+    origins: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+
+    def refuse(self, connection: ServerConnection, request: Request) -> Response | None:
+        """A refusal for a foreign page or name, None for others; programs that are no browsers send no Origin."""
+        origin = request.headers.get("Origin")
+        if origin is not None and origin not in self.origins:
+            return connection.respond(HTTPStatus.FORBIDDEN, f"origin {origin} is not allowed (--allow-origin)\n")
+        host = _host_of(request.headers.get("Host", ""))
+        if not _is_own(host) and host not in self.hosts:
+            return connection.respond(HTTPStatus.FORBIDDEN, f"host {host} is not allowed (--allow-host)\n")
+        return None
+
+
+def _host_of(header: str) -> str:
+    """The name in a Host header, without its port and without the brackets of an IPv6 address."""
+    found = _HOST.fullmatch(header.strip().lower())
+    return (found[1] or found[2]) if found else ""
+
+
+def _is_own(host: str) -> bool:
+    if host == "localhost":
+        return True
     try:
-        import websockets.asyncio.server  # noqa: F401
-    except ImportError as error:
-        raise CappuncError(f"--listen needs the package websockets: {install_extra('live')}") from error
+        ip_address(host)
+    except ValueError:
+        return False
+    return True  # no name to be rebound
+
+
+def serve(address: str, allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:
+    """Listen at HOST:PORT until Ctrl-C or SIGTERM; each connection has an output of its own. Raises CappuncError."""
+    if listen is None:
+        raise CappuncError(f"--listen needs the package websockets: {install_extra('live')}")
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
-    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_output, reporter))
+    asyncio.run(_serve((found[1] or found[2] or "", int(found[3])), allowed, new_output, reporter))
 
 
 class SharedModel:
@@ -90,9 +133,8 @@ class SharedModel:
         return True
 
 
-async def _serve(host: str, port: int, new_output: NewOutput, reporter: Reporter) -> None:
-    from websockets.asyncio.server import serve as listen
-
+async def _serve(address: tuple[str, int], allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:
+    host, port = address
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -105,7 +147,9 @@ async def _serve(host: str, port: int, new_output: NewOutput, reporter: Reporter
 
     try:
         # Received messages and answers waiting to be sent are bounded for each connection.
-        async with listen(handle, host or None, port, max_queue=_MAX_QUEUE, compression=None) as server:
+        async with listen(
+            handle, host or None, port, max_queue=_MAX_QUEUE, compression=None, process_request=allowed.refuse
+        ) as server:
             for socket in server.sockets:
                 name, number, *_ = socket.getsockname()
                 reporter.info(f"listening on ws://{f'[{name}]' if ':' in name else name}:{number}")
@@ -139,8 +183,6 @@ class _Connection:
 
     async def run(self) -> None:
         """Process messages until the stream ends; errors close only this connection."""
-        from websockets.exceptions import ConnectionClosed
-
         code, reason = _NORMAL, ""
         try:
             while (message := await self._message()) is not None:

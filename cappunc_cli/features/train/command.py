@@ -4,107 +4,27 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cappunc_cli.cli.parameters import languages_beginning, models_beginning, path_of, stoppable
+from cappunc_cli.cli.usage import stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
+from cappunc_cli.features.train.options import TrainOptions
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.progress import Reporter, print_verbatim
-from cappunc_cli.languages import CODE, UNSPACED, code_of
 
 if TYPE_CHECKING:
     from cappunc_cli.features.train.training_run import Progress
 
 
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
-
-
-def language_code(name: str) -> str:
-    """A language code, which need not be among `LANGUAGES`."""
-    code = code_of(name)
-    if not CODE.fullmatch(code):
-        raise typer.BadParameter(f"{name!r} is not a language code (en, fr, …)")
-    if code in UNSPACED:
-        raise typer.BadParameter(f"{code} is written without spaces between words, which cappunc needs")
-    return code
-
-
-def _device(name: str) -> str:
-    if not _DEVICE.fullmatch(name):
-        raise typer.BadParameter(f"{name!r} is not one of auto, cpu and cuda[:N]")
-    return name
-
-
-def train(
-    lang: Annotated[
-        str,
-        typer.Option(
-            "--lang",
-            metavar="CODE",
-            parser=language_code,
-            autocompletion=languages_beginning,
-            help="Language of the text (fr, es, …).",
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Directory for the model.")
-    ],
-    texts: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[TEXT]...", parser=path_of, help="Punctuated text: .txt, .txt.xz, or any transcript format."
-        ),
-    ] = None,
-    timed: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--timed",
-            metavar="FILE",
-            parser=path_of,
-            help="Punctuated transcript whose times teach pauses; repeatable.",
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="MODEL",
-            autocompletion=models_beginning,
-            help="Adapt this model (name or directory) instead of training a new one.",
-        ),
-    ] = None,
-    pieces: Annotated[
-        int | None,
-        typer.Option(
-            "--pieces",
-            min=1,
-            metavar="N",
-            help="Length of the run in subword pieces (default: by the size of the text).",
-        ),
-    ] = None,
-    licence: Annotated[
-        str, typer.Option("--licence", metavar="NAME", help="Licence of the text, recorded in the model's config.")
-    ] = "",
-    device: Annotated[
-        str, typer.Option("--device", metavar="NAME", callback=_device, help="Where to train: auto, cpu or cuda[:N].")
-    ] = "auto",
-) -> None:
-    """Train a model on punctuated text, or adapt one to a domain.
-
-    Needs the extra "train" (in a clone: pip install '.[train]'). Ctrl-C keeps the progress; run the same command again
-    to resume. The end of the text is held out for early stopping and for the scores in eval.json.
-
-    \b
-    cappunc train --lang fr novels/*.txt -o my-fr               from scratch: needs millions of words
-    cappunc train --lang en --from en minutes/*.vtt -o board    adapt the English model
-    cappunc fix --model my-fr film.srt                          use the model
-    """
+def train(_context: typer.Context, options: TrainOptions) -> None:
+    """Train the model, or go on with what an earlier run has learnt."""
+    texts, timed = tuple(map(Path, options.texts)), tuple(map(Path, options.timed))
+    output = Path(options.output)
     if not texts and not timed:
         raise typer.BadParameter("name texts to train on")
     missing = [name for name in ("torch", "onnx", "sklearn") if find_spec(name) is None]
@@ -113,7 +33,7 @@ def train(
     if output.exists() and not output.is_dir():
         raise WrongUsage(f"{output} is not a directory")
     known: set[Path] = set()
-    for path in [*(texts or []), *(timed or [])]:
+    for path in (*texts, *timed):
         if not path.is_file():
             raise WrongUsage(
                 f"{path}: is a directory; name the files in it" if path.is_dir() else f"{path}: no such file"
@@ -134,15 +54,15 @@ def train(
     from cappunc_cli.features.train.custom_recipe import TrainingOrder
 
     order = TrainingOrder(
-        lang,
-        tuple(texts or ()),
-        tuple(timed or ()),
-        start,
+        options.lang,
+        texts,
+        timed,
+        options.start,
         output,
         lambda data: decode(data)[0],
-        pieces,
-        licence,
-        processor(device),
+        options.pieces,
+        options.licence,
+        processor(options.device),
     )
 
     def kept() -> str:

@@ -1,0 +1,248 @@
+"""Commands from dataclasses of options: parsed by Typer, loaded when they are named, with help in panels.
+
+A command has a dataclass of options, whose docstring is its help text, and a function of the context and the options
+that does the work. `--help` loads only the first, whose module imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from dataclasses import MISSING, dataclass, field
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from cappunc_cli.files.colour import is_coloured
+from cappunc_cli.options import MESSAGES, PANELS, Field, described, made, resolved
+from cappunc_cli.version import __version__
+
+#: Loaded when a command runs: help texts need no settings.
+_APPLY_SETTINGS = "cappunc_cli.cli.settings:apply_settings"
+#: Colours of help texts on terminals, those of rich: headings, options, values.
+_COLOURS = ((r"^\S[^:\n]*:", "yellow"), (r"(?<![\w-])--?[a-zA-Z][\w-]*", "cyan"), (r"(?<=[ |])[A-Z]{3,}\b", "green"))
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Longest names of options that have their help on the same line.
+_NAME_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A row of the table of commands: references to the options and to the function, and a line for the list."""
+
+    options: str
+    run: str
+    about: str
+    #: Whether settings files and the environment may set its options. Not those that score or train: their command
+    #: line says all that a result depends on.
+    takes_settings: bool = False
+    #: The commands below this one.
+    commands: Mapping[str, Command] = field(default_factory=dict)
+
+
+class Commands(MutableMapping[str, Any]):
+    """The commands of a group by name, each made when it is looked up."""
+
+    def __init__(self, table: Mapping[str, Command]) -> None:
+        self.table = table
+
+    def __getitem__(self, name: str) -> Any:
+        return command(name, self.table[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        raise TypeError("commands are named in a table")
+
+    __delitem__: Any = None
+
+
+class _Help:
+    """Help texts with panels, and with colours on terminals."""
+
+    params: list[Any]
+
+    def get_help(self, ctx: Any) -> str:
+        """The help text of the command."""
+        text: str = super().get_help(ctx)  # type: ignore[misc]
+        if is_coloured(sys.stdout):
+            for pattern, colour in _COLOURS:
+                text = re.sub(pattern, partial(_styled, colour), text, flags=re.MULTILINE)
+        return text
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, in panels."""
+        fields = described(self.kind(ctx)) if self.kind(ctx) else {}
+        for panel in PANELS:
+            rows = [_row(one) for one in fields.values() if one.option.panel == panel]
+            if panel == MESSAGES and fields:
+                rows.append(("-h, --help", "Show this message."))
+            if rows:
+                with formatter.section(panel):
+                    formatter.write_dl(rows, col_max=_NAME_WIDTH)
+        if isinstance(self, CommandGroup):
+            self.format_commands(ctx, formatter)
+
+    def kind(self, ctx: Any) -> type | None:
+        """The dataclass of the options."""
+        return getattr(ctx.command.callback, "options", None)
+
+
+class OptionsCommand(_Help, TyperCommand):
+    """A command whose options are a dataclass."""
+
+
+class CommandGroup(_Help, TyperGroup):
+    """Commands that are loaded when they are named."""
+
+    table: Mapping[str, Command] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": Commands(self.table)})
+
+    def list_commands(self, _context: Any) -> list[str]:
+        return list(self.table)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; `cappunc help fix` is `cappunc fix --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:
+        """Write the names of the commands with what the table says about them, which loads none."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.about) for name, row in self.table.items()])
+
+
+def _styled(colour: str, found: re.Match[str]) -> str:
+    return typer.style(found[0], fg=colour)
+
+
+def _row(one: Field) -> tuple[str, str]:
+    """The name of an option and its help, with the default where there is one that says something."""
+    help_text = one.option.help
+    if isinstance(one.default, str | int | float) and not isinstance(one.default, bool) and one.default != "":
+        help_text = f"{help_text.rstrip('.')} (default: {one.default})."
+    if one.option.argument:
+        return one.metavar, help_text
+    names = [f"-{one.option.short}"] if one.option.short else []
+    names.append(f"--{'no-' if one.default is True else ''}{one.name} {one.metavar}".rstrip())
+    return ", ".join(names), help_text
+
+
+def command(name: str, row: Command) -> Any:
+    """The Typer command of a row of the table."""
+    kind = resolved(row.options)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    run = _callback(row, kind)
+    if row.commands:
+        group = type("Group", (CommandGroup,), {"table": row.commands})
+        app.callback(cls=group, invoke_without_command=True, context_settings=HELP)(run)
+    else:
+        app.command(name, cls=OptionsCommand, context_settings=HELP)(run)
+    return get_command(app)
+
+
+def _callback(row: Command, kind: type) -> Callable[..., None]:
+    """The function that Typer calls: it applies settings, checks all values and runs the command."""
+    fields = described(kind)
+
+    def run(context: typer.Context, **values: Any) -> None:
+        values.pop("version", None)
+        given = {key: _value(context, fields[key], value) for key, value in values.items()}
+        if context.invoked_subcommand is None:
+            if row.takes_settings:
+                resolved(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
+            resolved(row.run)(context, made(kind, given))
+        else:
+            refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
+
+    parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
+    parameters += [_parameter(one) for one in fields.values()]
+    parameters.append(_VERSION)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    run.__doc__ = kind.__doc__
+    run.options = kind  # type: ignore[attr-defined]
+    return run
+
+
+def _parameter(one: Field) -> inspect.Parameter:
+    """The parameter that declares an option to Typer: a switch, or texts, which are read when all are known."""
+    option = one.option
+    complete = one.completed if option.choices or option.complete else None
+    if option.argument:
+        info: Any = typer.Argument(metavar=one.metavar, help=option.help, autocompletion=complete)
+    else:
+        names = [f"--{one.name}", *([f"-{option.short}"] if option.short else [])]
+        if one.kind is bool and (one.default is True or option.negatable):
+            names = [f"--{one.name}/--no-{one.name}"]
+        info = typer.Option(*names, metavar=one.metavar or None, help=option.help, autocompletion=complete)
+    kind: Any = bool if one.kind is bool else list[str] | None if one.repeated else str | None
+    default = inspect.Parameter.empty if one.default is MISSING else one.default if one.kind is bool else None
+    annotation = Annotated[kind, info]
+    return inspect.Parameter(one.field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _value(context: typer.Context, one: Field, value: Any) -> Any:
+    """What the command line gives for an option; its default if it gives nothing. Raises BadParameter."""
+    if value is None:
+        return one.default
+    if one.kind is bool:
+        return value
+    try:
+        return one.verify(tuple(value)) if one.repeated else one.read(value)
+    except ValueError as error:
+        parameter: Any = next(parameter for parameter in context.command.params if parameter.name == one.field)
+        raise typer.BadParameter(str(error), ctx=context, param=parameter) from error
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Whether a parameter is on the command line, rather than set elsewhere or left at its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
+    """Raises BadParameter if one of these parameters is on the command line, where it would have no effect.
+
+    A setting, which is made for other runs as well, is ignored.
+    """
+    for option in context.command.params:
+        if option.name in names and is_typed(context, option.name or ""):
+            raise typer.BadParameter(why, param_hint="/".join((*option.opts, *option.secondary_opts)))
+
+
+def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Field]]:
+    """The options of all commands that take settings, by command and name."""
+    table = context.find_root().command.commands.table  # type: ignore[attr-defined]
+    return {
+        name: {field.name: field for field in described(resolved(row.options)).values()}
+        for name, row in table.items()
+        if row.takes_settings
+    }
+
+
+def show_version(requested: bool) -> None:
+    """Print the version and exit, if that is requested."""
+    if requested:
+        typer.echo(f"cappunc {__version__}")
+        raise typer.Exit
+
+
+_VERSION = inspect.Parameter(
+    "version",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, hidden=True)],
+)

@@ -1,0 +1,199 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cappunc_cli.files.storage import is_url
+from cappunc_cli.languages import LANGUAGES, code_of
+from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option
+from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+from cappunc_cli.restore.models.registry import installed
+from cappunc_cli.restore.options import Options
+
+
+def languages_known() -> list[str]:
+    """What a shell offers for a language."""
+    return sorted(["auto", *LANGUAGES])
+
+
+def models_known() -> list[str]:
+    """What a shell offers for a model."""
+    return sorted({directory.name for engine in ENGINES.values() for directory in installed(engine)})
+
+
+def not_empty(name: str) -> str:
+    """The name; raises ValueError for "" and `s3://`, as from an unset shell variable."""
+    if not name or name.endswith("://"):
+        raise ValueError(f"the name is empty{name and f': {name}'}")
+    return name
+
+
+def path_of(name: str) -> str:
+    """A path; raises ValueError for URLs, and for "", which Path would take for the current directory."""
+    if is_url(name):
+        raise ValueError(f"{name} is a URL; name a file on a disk")
+    return str(Path(not_empty(name)))
+
+
+def page_of(name: str) -> str:
+    """The name of an HTML page to write: `review --html talk.srt` must not overwrite the transcript."""
+    if Path(not_empty(name)).suffix.lower() not in {".html", ".htm"}:
+        raise ValueError(f"{name} is not the name of a page (.html)")
+    return name
+
+
+FormatName = Annotated[
+    str | None,
+    Option(
+        "Format of the files (default: by content).",
+        FILES,
+        name="format",
+        metavar="NAME",
+        check="cappunc_cli.cli.usage:known_format",
+        complete="cappunc_cli.formats:FORMATS",
+        settable=True,
+    ),
+]
+EncodingName = Annotated[
+    str | None,
+    Option(
+        "Encoding, such as cp1250 (default: detect it).",
+        EXPERT,
+        name="encoding",
+        metavar="NAME",
+        check="cappunc_cli.cli.usage:known_encoding",
+        settable=True,
+    ),
+]
+Output = Annotated[
+    str | None,
+    Option("Where to write; - is standard output.", FILES, short="o", metavar="FILE|DIR", check=not_empty),
+]
+Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
+Lang = Annotated[
+    str,
+    Option(
+        "Language of the files; auto detects it.",
+        MODEL,
+        metavar="CODE",
+        check=code_of,
+        complete=languages_known,
+        settable=True,
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    Option(
+        "Model (default: by language); see cappunc models.",
+        MODEL,
+        metavar="NAME|DIR",
+        check=not_empty,
+        complete=models_known,
+        settable=True,
+    ),
+]
+Engine = Annotated[
+    str,
+    Option(
+        "ngram: 1 MB, far weaker; gru: for live captions.",
+        EXPERT,
+        choices=tuple(ENGINES),
+        settable=True,
+    ),
+]
+Device = Annotated[
+    str,
+    Option(
+        "Where the model runs: auto, cpu or cuda[:N].",
+        EXPERT,
+        metavar="NAME",
+        check="cappunc_cli.cli.usage:known_device",
+        settable=True,
+    ),
+]
+GlossaryFiles = Annotated[
+    tuple[str, ...],
+    Option(
+        "Terms to spell exactly as in this file; repeatable.",
+        CHANGE,
+        name="glossary",
+        metavar="FILE",
+        check=not_empty,
+        settable=True,
+    ),
+]
+Log = Annotated[
+    str | None, Option("Write a JSON line for each file; - is stderr.", EXPERT, metavar="FILE", check=not_empty)
+]
+ReportFile = Annotated[
+    str | None, Option("Write the faults of captions to FILE: .csv, .json or .html.", OUTPUT, metavar="FILE")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files that a command reads."""
+
+    files: Annotated[
+        tuple[str, ...],
+        Option("Files, directories, patterns, URLs (default: stdin).", FILES, metavar="FILES", argument=True),
+    ] = ()
+    files_from: Annotated[
+        str | None,
+        Option("Read the names of files from a list.", EXPERT, metavar="FILE|-"),
+    ] = None
+    nul: Annotated[
+        bool,
+        Option("--files-from is NUL-separated (find -print0).", EXPERT, name="null", short="0"),
+    ] = False
+    format_name: FormatName = None
+    encoding: EncodingName = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The model that a command uses."""
+
+    lang: Lang = "auto"
+    model: ModelName = None
+    fast: Annotated[
+        bool, Option("Use the language's fast model: less accurate.", SPEED, settable=True, negatable=True)
+    ] = False
+    device: Device = "auto"
+    engine: Engine = NETWORK
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What a command says on standard error."""
+
+    quiet: Annotated[bool, Option("Print only errors.", MESSAGES, short="q", settable=True)] = False
+    verbose: Annotated[bool, Option("Print more detail.", MESSAGES, short="v", settable=True)] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What `fix` changes, and how."""
+
+    restoring: Options
+    glossary: GlossaryFiles = ()
+    attach: Annotated[bool, Option("Attach marks that are entries of their own (AWS …).", EXPERT, settable=True)] = (
+        False
+    )
+    diacritics: Annotated[
+        str,
+        Option(
+            "normalise: ş to ș; restore: add them.",
+            CHANGE,
+            metavar="HOW",
+            choices=("keep", "normalise", "restore"),
+            settable=True,
+        ),
+    ] = "keep"
+    numbers: Annotated[bool, Option("English: digits where unambiguous (twenty five: 25).", CHANGE, settable=True)] = (
+        False
+    )
+    apostrophes: Annotated[bool, Option("English: missing apostrophes (dont: don't).", CHANGE, settable=True)] = False

@@ -1,0 +1,181 @@
+"""How commands find their files, refuse what makes no sense, and report: the parts that several share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+
+import typer
+
+from cappunc_cli.cli.commands import is_typed, refuse_typed
+from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
+from cappunc_cli.errors import BadOption, CappuncError
+from cappunc_cli.files.encodings import codec_name
+from cappunc_cli.files.fixer import Settings
+from cappunc_cli.files.glossary_file import load_glossaries
+from cappunc_cli.files.input_files import Job, find_inputs
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
+from cappunc_cli.formats import FORMATS
+from cappunc_cli.restore.models.engines import NETWORK
+from cappunc_cli.restore.models.session import parse_device
+
+#: The options that `captions` and `convert` use only to restore.
+RESTORING = ("glossary", "model", "fast", "device", "engine")
+
+
+def known_format(name: str) -> str:
+    """The name; raises ValueError unless it is that of a format."""
+    if name not in FORMATS:
+        raise ValueError(f"{name!r} is not one of {', '.join(sorted(FORMATS))}")
+    return name
+
+
+def known_encoding(name: str) -> str:
+    """Python's name of an encoding; raises ValueError for an unknown one."""
+    try:
+        return codec_name(name)
+    except LookupError:
+        raise ValueError(f"{name!r} is not a known text encoding") from None
+
+
+def known_device(name: str) -> str:
+    """The name; raises WrongUsage unless it is that of a device."""
+    parse_device(name)
+    return name
+
+
+def names_asked(context: typer.Context, inputs: Inputs) -> list[str]:
+    """The inputs of a command: FILES, or the names in a --files-from list (relative to a directory in FILES), or `-`.
+
+    Prints the command's help and exits with code 2 if there are none and standard input is a terminal. Raises
+    WrongUsage for an empty name, and CappuncError if standard input is closed, or the list is empty or names a file
+    outside the directory.
+    """
+    files = inputs.files
+    if inputs.files_from is None:
+        if inputs.nul:
+            raise typer.BadParameter("needs --files-from", param_hint="-0")
+        if not files and standard_input().isatty():
+            typer.echo(context.get_help(), err=True)
+            raise typer.Exit(2)
+        return list(map(checked_name, files or [PIPE]))
+    listed = list(names_in(inputs.files_from, inputs.nul))
+    if not listed:
+        raise CappuncError("lists no files", inputs.files_from)
+    if not files:
+        return listed
+    if len(files) > 1:
+        raise typer.BadParameter("takes one directory at most beside the list", param_hint="--files-from")
+    root = checked_name(files[0]).rstrip("/")
+    for name in listed:
+        refuse_path_outside(name, root)
+    return [f"{root}/{name}" for name in listed]
+
+
+def jobs_asked(
+    names: Sequence[str], inputs: Inputs, reporter: Reporter, output: str | None = None, results: bool = False
+) -> list[Job]:
+    """The jobs for the `names` of `names_asked`; with `results`, earlier results of `fix` are among them."""
+    below = inputs.files[0] if inputs.files and inputs.files_from else None
+    found = find_inputs(
+        names, inputs.format_name, reporter.error, output, inputs.encoding, below=below, results=results
+    )
+    return list(found)
+
+
+def choice_asked(context: typer.Context, options: ModelOptions) -> ModelChoice:
+    """The choice of models; raises BadParameter for options that contradict each other."""
+    fast, model = options.fast, options.model
+    if fast and model is not None:
+        # One of them may be a setting, which the other, on the command line, overrides.
+        if is_typed(context, "fast") == is_typed(context, "model"):
+            raise typer.BadParameter("--model already names the model", param_hint="--fast")
+        fast, model = (True, None) if is_typed(context, "fast") else (False, model)
+    refuse_device(context, options.engine, options.device)
+    if options.engine != NETWORK:
+        what = f"does not apply to --engine {options.engine}, which has one model for a language"
+        refuse_typed(context, ("fast",), what)
+    return ModelChoice(options.lang, model, options.engine, fast)
+
+
+def settings_asked(changes: Changes, model: ModelOptions, inputs: Inputs) -> Settings:
+    """What all files have in common; the model and the language come later, for each file."""
+    options = replace(changes.restoring, glossary=load_glossaries(changes.glossary))
+    return Settings(
+        "",
+        model.device,
+        inputs.format_name,
+        options,
+        model.engine,
+        changes.attach,
+        changes.diacritics,
+        changes.numbers,
+        changes.apostrophes,
+    )
+
+
+def files_read(glossary: Sequence[str] | None, *others: str | None) -> list[str]:
+    """The files that options name for reading, which no result may overwrite."""
+    return [*(glossary or []), *(name for name in others if name is not None)]
+
+
+def refuse_device(context: typer.Context, engine: str, device: str) -> None:
+    """Raises BadParameter if a GPU was named for an engine that runs on the CPU."""
+    if engine != NETWORK and device not in ("auto", "cpu"):
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+
+
+def refuse_second_read(**readers: Sequence[str] | str | None) -> None:
+    """Raises BadParameter if two options, or an option and FILES, both read standard input (`-`).
+
+    `readers` are the names that each option reads, by the option's parameter name.
+    """
+    reading = [name for name, given in readers.items() if given == PIPE or (given is not None and PIPE in [*given])]
+    if len(reading) > 1:
+        first, second = (name if name.isupper() else f"--{name.replace('_', '-')}" for name in reading[:2])
+        raise typer.BadParameter(f"standard input is read as {first} already", param_hint=second)
+
+
+def reporter_of(context: typer.Context, messages: Messages) -> Reporter:
+    """Messages as --quiet or --verbose asks; if one of them is a setting, the other, on the command line, counts."""
+    quiet, verbose = messages.quiet, messages.verbose
+    if quiet and verbose:
+        quiet, verbose = is_typed(context, "quiet"), is_typed(context, "verbose")
+        if quiet == verbose:
+            raise typer.BadParameter("contradicts --quiet", param_hint="--verbose")
+    return Reporter(quiet, verbose)
+
+
+@contextmanager
+def options_checked() -> Iterator[None]:
+    """Turn BadOption into Typer's usage error, which refers to the command's help."""
+    try:
+        yield
+    except BadOption as error:
+        raise typer.BadParameter(error.message, param_hint=error.option) from error
+
+
+@contextmanager
+def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
+    """On Ctrl-C inside the block, report what is `done` in one line and exit with code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        found = done()
+        reporter.info(f"stopped: {found}" if found else "stopped")
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
+    """A tally of `files`, with a bar on a terminal; Ctrl-C reports it: `stopped: 3 of 7 files done`."""
+    tally = FileTally(files)
+    with (
+        stoppable(reporter, lambda: tally.summary(verb)),
+        reporter.progress(files) if files else nullcontext() as steps,
+    ):
+        tally.steps = steps
+        yield tally

@@ -1,0 +1,70 @@
+"""The options of `cappunc archive`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cappunc_cli.cli.options import Changes, EncodingName, Force, FormatName, Log, Messages, ModelOptions
+from cappunc_cli.options import EXPERT, FILES, SPEED, Option
+
+
+def percent(text: str) -> float:
+    """A percentage, written `5%` or `5`; raises ValueError."""
+    try:
+        share = float(text.strip().removesuffix("%"))
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 100:
+        raise ValueError(f"must be a percentage from 0 to 100, such as 5%, not {text!r}")
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveOptions:
+    """Restore an archive: more files than fit into one process.
+
+    SOURCE is one or more directories, patterns or URLs, TARGET the directory
+    or URL of the results. Run the same command again to resume.
+
+    \b
+    cappunc archive s3://old/ s3://new/             in this process
+    cappunc archive --ray s3://old/ s3://new/       on Ray, here or on a cluster
+    """
+
+    changes: Changes
+    model: ModelOptions
+    messages: Messages
+    places: Annotated[
+        tuple[str, ...],
+        Option("Directories, patterns or URLs; the last is TARGET.", FILES, metavar="SOURCE TARGET", argument=True),
+    ] = ()
+    files_from: Annotated[
+        str | None, Option("Read the names of files below SOURCE from a list.", EXPERT, metavar="FILE|-")
+    ] = None
+    nul: Annotated[bool, Option("--files-from is NUL-separated (find -print0).", EXPERT, name="null", short="0")] = (
+        False
+    )
+    force: Force = False
+    format_name: FormatName = None
+    encoding: EncodingName = None
+    report: Annotated[str | None, Option("Write the refused files, as JSON Lines.", FILES, metavar="FILE")] = None
+    log: Log = None
+    fail_over: Annotated[
+        float | None, Option("Stop when more than N% of the files are refused.", FILES, metavar="N%", check=percent)
+    ] = None
+    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
+    ray_address: Annotated[
+        str | None, Option("The same on this cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
+    ] = None
+    jobs: Annotated[int | None, Option("With --ray, number of engines.", SPEED, short="j", least=1)] = None
+    file_timeout: Annotated[float, Option("With --ray, time limit of a file.", EXPERT, metavar="SECONDS", least=1)] = (
+        600.0
+    )
+    file_memory: Annotated[
+        int, Option("With --ray, memory limit of a worker's files.", EXPERT, metavar="MB", least=1)
+    ] = 4096
+    metrics_port: Annotated[
+        int | None,
+        Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535),
+    ] = None

@@ -1,0 +1,1 @@
+"""`cappunc check`: list what files lack, or the faults of captions."""

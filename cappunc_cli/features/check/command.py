@@ -1,0 +1,116 @@
+"""`cappunc check`: list the stretches of files that lack marks or case, or the faults of captions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.settings import profile_tables
+from cappunc_cli.cli.usage import (
+    choice_asked,
+    files_read,
+    jobs_asked,
+    names_asked,
+    options_checked,
+    refuse_second_read,
+    reporter_of,
+    tallied,
+)
+from cappunc_cli.document.words import Document
+from cappunc_cli.features.check.options import CheckOptions
+from cappunc_cli.files.caption_report import (
+    check_report_name,
+    document_report,
+    fault_line,
+    has_faults,
+    profiles_used,
+    rendered,
+    summary,
+)
+from cappunc_cli.files.encodings import shown_utf_8
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.input_files import Job, one_by_one, read_job
+from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, span_line
+from cappunc_cli.files.language_detection import AUTO, language_of_text
+from cappunc_cli.files.model_choice import settings_by_model
+from cappunc_cli.files.output import write_lines, write_text
+from cappunc_cli.files.plan import refuse_input
+from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.storage import PIPE, target_named, write_result
+from cappunc_cli.formats import read
+from cappunc_cli.languages import language
+from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
+from cappunc_cli.options import described
+from cappunc_cli.restore.models.registry import known_languages
+from cappunc_cli.restore.options import Options
+
+
+def check(context: typer.Context, options: CheckOptions) -> None:
+    """Report what the files lack; exit with 1 if that is what --fail-on says."""
+    if options.captions is None:
+        refuse_typed(context, ("report", *described(LimitOptions)), "needs --captions")
+    else:
+        unused = ("model", "fast", "device", "engine", "pauses")
+        refuse_typed(context, unused, "does not apply to --captions, which needs no model")
+    reporter = reporter_of(context, options.messages)
+    inputs = options.inputs
+    refuse_second_read(files_from=inputs.files_from, FILES=inputs.files if inputs.files_from else inputs.files or PIPE)
+    names = names_asked(context, inputs)
+    jobs = jobs_asked(names, inputs, reporter, results=True)
+    if options.captions is not None:
+        _check_captions(
+            jobs, Profiles(options.captions, profile_tables(names), options.limits.asked()), options, reporter
+        )
+        return
+    found: list[Report] = []
+    common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses))
+    choice = choice_asked(context, options.model)
+    with tallied(reporter, len(jobs), "checked") as tally:
+        parts = settings_by_model(jobs, choice, common, reporter.error)
+        for inspected in inspect_files(parts, _stretches, reporter, tally):
+            found.append(inspected)
+            if not options.as_json:
+                with reporter.without_bar():
+                    write_lines(span_line(inspected, entry) for entry in inspected["stretches"])
+    if options.as_json:
+        print_json(found, jobs)
+    lacking = any(inspected["stretches"] for inspected in found) and options.fail_on != "never"
+    if reporter.errors or lacking:
+        raise typer.Exit(1)
+
+
+def _stretches(document: Document, fixer: Fixer) -> Report:
+    return {"stretches": missing_entries(document, fixer)}
+
+
+def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
+    """Report the faults of captions by the limits of a profile for each language."""
+    inputs, lang, file = options.inputs, options.model.lang, options.report
+    with options_checked():
+        check_report_name(file)
+        refuse_input(file, "--report", files_read(None, inputs.files_from, *(job.source for job in jobs)))
+
+    def faults(job: Job) -> Report:
+        text, _ = read_job(job, reporter)
+        code = language_of_text(text, known_languages()) if lang == AUTO else lang
+        document = read(text, job.source, inputs.format_name)
+        return document_report(job.name, document, language(code), profiles.of(code))
+
+    reports: list[Report] = []
+    with tallied(reporter, len(jobs), "checked") as tally:
+        for report in one_by_one(jobs, faults, reporter, tally):
+            reports.append(report)
+            if not options.as_json:
+                with reporter.without_bar():
+                    write_lines(fault_line(report, entry) for entry in report["faults"])
+    if options.as_json:
+        write_text(rendered(reports, ".json"))
+    if file is not None:
+        write_result(target_named(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
+    if reports:
+        reporter.info(f"{profiles_used(reports)}: {summary(reports)}")
+    if reporter.errors or has_faults(reports, options.fail_on):
+        raise typer.Exit(1)

@@ -1,0 +1,102 @@
+"""The options of `cappunc convert` and `cappunc captions`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, ModelOptions, Output, ReportFile
+from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
+from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
+
+#: Caption formats (`layout.CAPTION_FORMATS`), and all that `convert` writes (`converter.KINDS`).
+CAPTION_KINDS = ("srt", "vtt", "ass", "ttml")
+KINDS = (*CAPTION_KINDS, "txt", "md", "json")
+
+Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """Convert transcripts to captions, readable text or JSON.
+
+    Cues are kept, without colours and positions; words with times of their own
+    are cut into captions as by `cappunc captions`. Writes talk.vtt next to
+    talk.srt, or to standard output in a pipe.
+
+    \b
+    cappunc convert talk.srt --to vtt             write talk.vtt
+    cappunc convert talk.json --to md --times     write a readable transcript
+    cappunc convert --to ttml -o out/ season1/    convert many files
+    """
+
+    inputs: Inputs
+    model: ModelOptions
+    messages: Messages
+    to: Annotated[
+        str | None,
+        Option(f"{', '.join(KINDS)} (default: by the name).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True),
+    ] = None
+    output: Output = None
+    force: Force = False
+    restore: Restore = True
+    glossary: GlossaryFiles = ()
+    speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
+    times: Annotated[
+        bool, Option("txt and md: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionsOptions:
+    """Make captions from words with times.
+
+    \b
+    cappunc captions talk.json                 write talk.captions.srt
+    cappunc captions --to vtt -o out/ *.json   many files, as WebVTT
+    cappunc captions --rewrap talk.srt         change line breaks only
+    """
+
+    inputs: Inputs
+    limits: LimitOptions
+    model: ModelOptions
+    messages: Messages
+    output: Output = None
+    force: Force = False
+    to: Annotated[
+        str | None,
+        Option(
+            "srt, vtt, ass or ttml (default: by the name, or srt).",
+            OUTPUT,
+            metavar="FORMAT",
+            choices=CAPTION_KINDS,
+            settable=True,
+        ),
+    ] = None
+    profile: Annotated[
+        str,
+        Option("Guideline whose limits apply.", LIMITS, metavar="NAME", complete=profile_names, settable=True),
+    ] = "netflix"
+    fps: Annotated[float | None, Option("Frame rate: times become whole frames.", EXPERT, least=1, settable=True)] = (
+        None
+    )
+    by: Annotated[
+        str,
+        Option(
+            "limits or sentence, for translators.", OUTPUT, metavar="HOW", choices=("limits", "sentence"), settable=True
+        ),
+    ] = "limits"
+    speakers: Annotated[
+        str,
+        Option(
+            "none, dash, name or voice (a field of its own).",
+            OUTPUT,
+            metavar="HOW",
+            choices=("none", "dash", "name", "voice"),
+            settable=True,
+        ),
+    ] = "none"
+    report: ReportFile = None
+    rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
+    restore: Restore = True
+    glossary: GlossaryFiles = ()

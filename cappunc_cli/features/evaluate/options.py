@@ -1,0 +1,106 @@
+"""The options of `cappunc eval`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cappunc_cli.cli.options import Device, Engine, FormatName, Lang, ModelName, page_of, path_of
+from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
+from cappunc_cli.restore.models.engines import NETWORK
+from cappunc_cli.restore.options import Marks, MinWordsCut, Overlap, Pauses, Sensitivity, Style, Window
+
+#: Names of `evaluation.presets`, which `--help` must not load: scores as other projects define them.
+PRESETS = ("xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen", "caranica", "autopunct", "editor")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredModel:
+    """The model that restores the stripped reference; does not apply to a hypothesis."""
+
+    lang: Lang = "auto"
+    model: ModelName = None
+    device: Device = "auto"
+    engine: Engine = NETWORK
+    marks: Marks = None
+    sensitivity: Sensitivity = 0.5
+    style: Style = "standard"
+    pauses: Pauses = True
+    window: Window = None
+    overlap: Overlap = None
+    min_words_cut: MinWordsCut = None
+    shuffle_pauses: Annotated[bool, Option("Ablation: shuffle pauses among words.", EXPERT)] = False
+    starts_alone: Annotated[bool, Option("Ablation: drop the end times of words, as YouTube does.", EXPERT)] = False
+    apart: Annotated[bool, Option("Ablation: decide marks and case independently.", EXPERT)] = False
+    marks_given: Annotated[bool, Option("Ablation: keep the reference's marks; restore only case.", EXPERT)] = False
+    gold_windows: Annotated[
+        int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
+    ] = None
+    sweep: Annotated[
+        str | None,
+        Option(
+            "Score a range of values of min-words-cut, window, overlap or sensitivity.", EXPERT, metavar="NAME=A:B:STEP"
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """Score punctuation and case: precision, recall and F1.
+
+    Words are aligned first, so those of hypothesis and reference may differ;
+    marks on missing words count as missed. Reads all formats of `cappunc fix`
+    and label files (IWSLT, xashru, NeMo, SEPP), also compressed as .xz.
+
+    \b
+    cappunc eval --ref gold.txt                   score the model
+    cappunc eval --ref gold.srt fixed.srt         score an existing file
+    cappunc eval --ref gold/ ours/ --vs theirs/   compare directories by name
+    cappunc eval --ref gold.txt --fail-under micro=0.75 --json > scores.json
+    """
+
+    scored: ScoredModel
+    hyp: Annotated[
+        tuple[str, ...],
+        Option("Files to score (default: the model).", FILES, metavar="HYP", check=path_of, argument=True),
+    ] = ()
+    ref: Annotated[
+        tuple[str, ...],
+        Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of),
+    ] = ()
+    vs: Annotated[
+        tuple[str, ...],
+        Option("Compare with another hypothesis.", FILES, metavar="PATH", check=path_of),
+    ] = ()
+    format_name: FormatName = None
+    only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
+    speech_dashes: Annotated[bool, Option("In plain text, a hyphen before a word opens direct speech.", EXPERT)] = False
+    preset: Annotated[
+        str | None,
+        Option("Scores as another project defines them.", OUTPUT, name="metric", metavar="NAME", choices=PRESETS),
+    ] = None
+    fold: Annotated[bool, Option("Do not count ! ; … as . and : — as comma.", OUTPUT)] = True
+    bootstrap: Annotated[int, Option("Samples for 95 % intervals, and for --vs (1000).", OUTPUT, least=0)] = 0
+    seed: Annotated[int, Option("Seed of the bootstrap.", EXPERT, least=0)] = 0
+    fail_under: Annotated[
+        tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")
+    ] = ()
+    json: Annotated[bool, Option("Print the whole report as JSON.", OUTPUT)] = False
+    csv: Annotated[bool, Option("Print the scores as CSV.", OUTPUT)] = False
+    markdown: Annotated[bool, Option("Print the scores as a Markdown table.", OUTPUT)] = False
+    html: Annotated[
+        str | None, Option("Write a page with charts and every mistake.", OUTPUT, metavar="PAGE.html", check=page_of)
+    ] = None
+
+    @property
+    def references(self) -> list[Path]:
+        return list(map(Path, self.ref))
+
+    @property
+    def hypotheses(self) -> list[Path]:
+        return list(map(Path, self.hyp))
+
+    @property
+    def versus(self) -> list[Path]:
+        return list(map(Path, self.vs))

@@ -1,0 +1,1 @@
+"""`cappunc fix`: restore punctuation and case in files."""

@@ -1,0 +1,1 @@
+"""`cappunc glossary`: suggest terms for `cappunc fix --glossary`."""

@@ -1,0 +1,206 @@
+"""What an option is. It is described once, for the command line, settings files, Python and records.
+
+A dataclass whose fields are annotated with an `Option` describes the options of a command or a function:
+
+    sensitivity: Annotated[float, Option("From 0, few marks, to 1, many.", CHANGE, least=0, most=1)] = 0.5
+
+The field has the name, the type and the default, the `Option` the rest. The type is bool, int, float, str, one of them
+or None, or a tuple of str for an option that may be repeated. A field whose type is such a dataclass stands for its
+options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from math import isfinite
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from cappunc_cli.errors import WrongUsage
+
+Kind = TypeVar("Kind")
+
+#: The panels of help texts, in their order.
+FILES, CHANGE, LIMITS, OUTPUT, MODEL, SPEED, EXPERT, MESSAGES = PANELS = (
+    "Files",
+    "What may change",
+    "Limits of captions",
+    "Output",
+    "Model",
+    "Speed",
+    "Expert",
+    "Messages",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What a field says of an option, besides its name, type and default.
+
+    `name` is the option's name on the command line and in settings, unless it is the field's; `short` is its letter.
+    A number is from `least` to `most`, a text one of the `choices`. `check` is called with the value of any other
+    text and returns what counts; it raises ValueError or WrongUsage. `complete` yields the values that a shell offers.
+    Both may be references, so that a help text need not load what they are about: `package.module:name`.
+    `settable` options may stand in settings files and in the environment.
+    """
+
+    help: str
+    panel: str = OUTPUT
+    _: KW_ONLY
+    name: str = ""
+    short: str = ""
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    check: Callable[[str], Any] | str | None = None
+    complete: Callable[[], Iterable[str]] | str | None = None
+    settable: bool = False
+    #: Whether a switch that is off by default can be switched off, too, where a setting has switched it on.
+    negatable: bool = False
+    #: Whether it is an argument, which has no dashes.
+    argument: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An option with the name of its field, its type without None, and its default (MISSING if it has to be given)."""
+
+    field: str
+    kind: type
+    default: Any
+    option: Option
+
+    @property
+    def name(self) -> str:
+        """The name on the command line, without dashes, and in settings."""
+        return self.option.name or self.field.replace("_", "-")
+
+    @property
+    def repeated(self) -> bool:
+        return self.kind is tuple
+
+    def completed(self, incomplete: str) -> list[str]:
+        """What a shell offers for a value that has been begun."""
+        option = self.option
+        known = resolved(option.complete) if isinstance(option.complete, str) else option.complete
+        values = option.choices or (known() if callable(known) else known or ())
+        return [value for value in values if value.startswith(incomplete)]
+
+    @property
+    def metavar(self) -> str:
+        if self.kind is bool:
+            return ""
+        return self.option.metavar or "|".join(self.option.choices) or ("N" if self.kind in (int, float) else "TEXT")
+
+    def read(self, text: str) -> Any:
+        """The value that a text means, on the command line or in the environment. Raises ValueError."""
+        if self.repeated:
+            return (self._checked(text),)
+        if self.kind is bool:
+            if text.lower() not in ("true", "false", "1", "0"):
+                raise ValueError(f"must be true or false, not {text!r}")
+            return text.lower() in ("true", "1")
+        if self.kind is str or self.option.check:
+            return self._checked(text)
+        try:
+            number = self.kind(text)
+        except ValueError:
+            raise ValueError(f"must be {self._expected()}, not {text!r}") from None
+        return self._checked(number)
+
+    def verify(self, value: Any) -> Any:
+        """The value that Python or a settings file gave, of the right type. Raises ValueError."""
+        if value is None and self.default is None:
+            return None
+        if self.repeated:
+            return tuple(map(self._checked, [value] if isinstance(value, str) else value))
+        allowed = (int, float) if self.kind is float else self.kind
+        if not isinstance(value, allowed) or (isinstance(value, bool) and self.kind is not bool):
+            raise ValueError(f"must be {self._expected()}, not {value!r}")
+        return self._checked(value)
+
+    def _checked(self, value: Any) -> Any:
+        option = self.option
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int | float):
+            low = option.least is not None and value < option.least
+            if not isfinite(value) or low or (option.most is not None and value > option.most):
+                raise ValueError(f"must be {self._expected()}, not {value:g}")
+        elif option.choices and value not in option.choices:
+            raise ValueError(f"must be {self._expected()}, not {value!r}")
+        if option.check is None or not isinstance(value, str):
+            return value
+        check = resolved(option.check) if isinstance(option.check, str) else option.check
+        try:
+            return check(value)
+        except WrongUsage as error:
+            raise ValueError(error.message) from error
+
+    def _expected(self) -> str:
+        option = self.option
+        if option.choices:
+            return f"one of {', '.join(option.choices)}"
+        if self.kind is bool:
+            return "True or False"
+        if self.kind not in (int, float):
+            return "a text"
+        noun = "a whole number" if self.kind is int else "a number"
+        if option.least is not None and option.most is not None:
+            return f"{noun} from {option.least:g} to {option.most:g}"
+        return noun if option.least is None else f"{noun} of at least {option.least:g}"
+
+
+def resolved(reference: str) -> Any:
+    """What a reference such as `package.module:name` means; loads the module."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def described(cls: type[Any]) -> Mapping[str, Field]:
+    """The options of a dataclass by the names of their fields, in order; those of dataclasses in it among them."""
+    found: dict[str, Field] = {}
+    hints = get_type_hints(cls, include_extras=True)
+    for one in fields(cls):
+        hint = hints[one.name]
+        if is_dataclass(hint) and isinstance(hint, type):
+            found |= described(hint)
+        elif get_origin(hint) is Annotated:
+            kind, *notes = get_args(hint)
+            for option in notes:
+                if isinstance(option, Option):
+                    default = one.default if one.default_factory is MISSING else one.default_factory()
+                    found[one.name] = Field(one.name, _plain(kind), default, option)
+    return found
+
+
+def _plain(kind: Any) -> type:
+    """The type without None; of a tuple of texts, tuple."""
+    kinds = [one for one in get_args(kind) if one is not NoneType] if NoneType in get_args(kind) else [kind]
+    return tuple if get_origin(kinds[0]) is tuple else kinds[0]
+
+
+def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """A dataclass of options from values by field, those of dataclasses in it among them."""
+    hints = get_type_hints(cls)
+    given = {}
+    for one in fields(cls):  # type: ignore[arg-type]
+        if isinstance(hints[one.name], type) and is_dataclass(hints[one.name]):
+            given[one.name] = made(hints[one.name], values)
+        elif one.name in values:
+            given[one.name] = values[one.name]
+    return cls(**given)
+
+
+def verify_options(options: Any) -> None:
+    """Raise WrongUsage unless every option of a dataclass has a value that it accepts."""
+    for name, field in described(options.__class__).items():
+        try:
+            field.verify(getattr(options, name))
+        except ValueError as error:
+            raise WrongUsage(f"{name} {error}") from error
