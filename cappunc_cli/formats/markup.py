@@ -100,7 +100,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
                 continue
         elif token == HARD_SPACE:
             shown = "\xa0"
-        elif token[0] in "\\|" or _BREAK.match(token):
+        elif token[0] in "\\|[" or _BREAK.match(token):
             shown = "\n"
         ruby = _ANNOTATION.match(token) is not None
         if ruby and token[1] != "/":

@@ -215,7 +215,8 @@ def _is_label(head: str, following: str) -> bool:
     if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
         return False
     folded = [fold(part) for part in parts]
-    if folded[0] in NO_NAMES or not parts[0][0].isupper():
+    # `iPhone-12:` is a name that Zoom gives.
+    if folded[0] in NO_NAMES or not any(map(str.isupper, parts[0])):
         return False
     if name.isupper() and folded[0] in UNNAMED:
         return True
@@ -224,4 +225,6 @@ def _is_label(head: str, following: str) -> bool:
     if name.isupper():
         return True
     inner = range(1, len(parts) - 1)
-    return all(p[0].isupper() or not p[0].isalpha() or (i in inner and p in PARTICLES) for i, p in enumerate(parts))
+    return all(
+        any(map(str.isupper, p)) or not p[0].isalpha() or (i in inner and p in PARTICLES) for i, p in enumerate(parts)
+    )

@@ -29,14 +29,15 @@ class _Paragraph:
     speaker: str | None
 
 
-def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Iterator[Word]:
-    numbers = [i for i, paragraph in enumerate(found) if paragraph.track == track]
-    cues = []
-    for i, following in zip(numbers, [*numbers[1:], None], strict=True):
-        end = None if following is None else found[following].start
-        cues.append(Cue(found[i].start, end, found[i].place, found[i].speaker))
-    for word in read_cues("sami", text, cues, ()).words:
-        yield replace(word, cue=numbers[word.cue], turn=turn + word.turn)
+def _cues(found: Sequence[_Paragraph]) -> Iterator[Cue]:
+    """Each paragraph as a cue that is shown until the next one of its class, which may be in another SYNC."""
+    starts: dict[str, int | None] = {}
+    ends: list[int | None] = []
+    for paragraph in reversed(found):
+        ends.append(starts.get(paragraph.track))
+        starts[paragraph.track] = paragraph.start
+    for paragraph, end in zip(found, reversed(ends), strict=True):
+        yield Cue(paragraph.start, end, paragraph.place, paragraph.speaker)
 
 
 def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
@@ -89,8 +90,11 @@ class Sami(CueFormat):
         found = list(_paragraphs(text, notices))
         if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
             raise BadInput("neither <SYNC Start=…> nor <BODY>")
+        cues = list(_cues(found))
         words: list[Word] = []
         for track in dict.fromkeys(paragraph.track for paragraph in found):
-            words += _words(text, found, track, words[-1].turn + 1 if words else 0)
-        cues = [Cue(paragraph.start, None, paragraph.place, paragraph.speaker) for paragraph in found]
-        return Document(self.name, text, words, tuple(notices), detail=CueDetail(cues, timed=False))
+            numbers = [i for i, paragraph in enumerate(found) if paragraph.track == track]
+            turn = words[-1].turn + 1 if words else 0
+            for word in read_cues(self.name, text, [cues[i] for i in numbers], ()).words:
+                words.append(replace(word, cue=numbers[word.cue], turn=turn + word.turn))
+        return Document(self.name, text, words, tuple(notices), detail=CueDetail(cues, lasting=True))

@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.markup import HIDDEN
 from cappunc_cli.formats.splice import split_lines
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 # One of the two times is mistyped. That is not speech either, whatever mark is at the end.
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
+#: SubViewer breaks lines by `[br]`.
+_HIDDEN = re.compile(rf"{HIDDEN.pattern}|\[br\]", re.IGNORECASE)
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 
 
@@ -58,4 +61,4 @@ class Sbv(CueFormat):
             if orphan is not None:
                 notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
         cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
-        return read_cues(self.name, text, cues, notices)
+        return read_cues(self.name, text, cues, notices, _HIDDEN)

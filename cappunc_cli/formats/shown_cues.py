@@ -27,14 +27,16 @@ class ShownCue(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def shown_cues(document: Document) -> list[ShownCue] | None:
+def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownCue] | None:
     """The cues of a document that show any text, in the order of the file.
 
-    None for a format without cues and for rolling captions. Raises BadInput for a cue without readable times, and
+    None for a format without cues, and for rolling captions unless wanted. Raises BadInput for a cue without readable times, and
     for one that is shown several times.
     """
     detail, source = document.detail, document.source
-    if not isinstance(detail, CueDetail) or not detail.timed or not detail.cues or is_rolling(document):
+    if not isinstance(detail, CueDetail) or not detail.timed or not detail.cues:
+        return None
+    if not even_rolling and is_rolling(document):
         return None
     found = []
     for i, (start, end, (begin, stop), speaker) in enumerate(detail.cues):

@@ -38,6 +38,15 @@ def _ends_with_identifier(text: str, lines: Sequence[Span], own: Sequence[int], 
     return after_blank and len(text[slice(*lines[own[-1]])].split()) == 1
 
 
+def _heads(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
+    """The timing lines with their indices, if the first or most cues have one; else a number is what a cue shows."""
+    heads = list(_timing_lines(text, lines))
+    numbered = [head.first < head.line for head in heads]
+    if any(numbered[:1]) or 2 * sum(numbered) > len(heads):
+        return heads
+    return [head._replace(first=head.line) for head in heads]
+
+
 def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
     seen = last = -1
     for arrow in _ARROWHEAD.finditer(text):
@@ -107,7 +116,7 @@ class Srt(CueFormat):
         content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
         notices: list[Notice] = []
         cues: list[Cue] = []
-        for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
+        for current, following in pairwise(chain(_heads(text, lines), (None,))):
             assert current is not None  # only the sentinel at the end is
             if not cues and content[0] < current.first:
                 # A number or times are those of a broken cue; anything else, such as credits, is never shown.

@@ -47,6 +47,8 @@ _TIMED_NAME = re.compile(
     rf"[ \t@#*_]*(?:{_IN_BRACKETS}[ \t|*_–—-]+([^\W\d_][^\t\r\n]{{0,58}}?)"
     rf"|([^\W\d_][^\t\r\n]{{0,58}}?)[ \t|*_,–—-]+{_IN_BRACKETS})[*_]*{_MARKS}[ \t]*\Z"
 )
+# Markdown without times: `**Ada Byron**`, right above what she says.
+_BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)((?:[^*_\\\r\n]|\\.){1,60})\1[ \t]*\Z")
 # Zoom's chat: `00:11:09<tab>Mary Ann:<tab>`, `00:11:09<tab> From Mary Ann to Everyone:` and `… From Mary Ann : `.
 _CHAT = re.compile(
     rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
@@ -92,11 +94,16 @@ def _name_lines(text: str, lines: Sequence[Span]) -> dict[int, str]:
             return {i: text[slice(*lines[i])].strip() for i in names}
     with_colon = ((i, line) for i, line in enumerate(heads) if ":" in line or ";" in line)
     timed = {i: found[1] or found[2] for i, line in with_colon if (found := _TIMED_NAME.match(line))}
+    bold = {
+        i: re.sub(r"\\(.)", r"\1", found[2]).strip()
+        for i, (line, following) in enumerate(pairwise(heads))
+        if following.strip() and (found := _BOLD_LINE.match(line))
+    }
     if not timed:
-        return {}
+        return bold
     filled = [i for i, line in enumerate(heads) if line.strip()]
     before_speech = sum(i in timed and following not in timed for i, following in pairwise(filled))
-    return timed if 2 * before_speech > len(timed) and _are_names(list(timed.values())) else {}
+    return timed if 2 * before_speech > len(timed) and _are_names(list(timed.values())) else bold
 
 
 def _are_names(texts: Sequence[str]) -> bool:

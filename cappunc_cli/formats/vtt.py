@@ -15,8 +15,8 @@ _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 _LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
 #: Whether the text starts with WEBVTT, or nearly so with an arrow later on.
 _START = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)")
-# `Region: id=…` is the syntax of the first drafts.
-_BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z|Region:[ \t]*\w+=)")
+# `Region: id=…` is the syntax of the first drafts; a `region` in lower case is none, and no player shows it.
+_BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?i:STYLE|REGION)[ \t]*\Z|Region:[ \t]*\w+=)")
 
 # Metadata tracks have data for a script of the page in their cues.
 _DATA = re.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+\{)")

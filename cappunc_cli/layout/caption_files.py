@@ -1,86 +1,123 @@
-"""Write new caption files. There is no source to preserve here, so pysrt and webvtt-py write SRT and WebVTT."""
+"""Write captions as new files: the targets by name, and the readers' view of what was written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from html import escape, unescape
-from io import StringIO
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
-from cappunc_cli.layout.markup_files import ass, ass_texts, ttml, ttml_texts
 from cappunc_cli.layout.segmentation import Caption
 
-#: The voice span that `_vtt` writes for a speaker.
-_VOICE = re.compile(r"^<v [^>]*>")
+_ASS_HEAD = """[Script Info]
+ScriptType: v4.00+
+PlayResX: 384
+PlayResY: 288
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, \
+StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10,10,10,1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+"""
 
 
-def _srt(captions: Sequence[Caption]) -> str:
-    from pysrt import SubRipFile, SubRipItem, SubRipTime
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How captions are written: frames a second where a format counts them, the profile of TTML, and the language."""
 
-    time = SubRipTime.from_ordinal
-    items = [SubRipItem(i, time(c.start), time(c.end), "\n".join(c.lines)) for i, c in enumerate(captions, 1)]
-    output = StringIO()
-    SubRipFile(items=items).write_into(output)
-    return output.getvalue()
+    fps: Fraction = Fraction(25)
+    profile: str = ""
+    language: str = ""
 
-
-def _srt_texts(text: str) -> list[str]:
-    from pysrt import SubRipFile
-
-    return [item.text for item in SubRipFile.from_string(text)]
+    def frame(self, milliseconds: int) -> int:
+        """The frame that is shown at a time, or the nearest one."""
+        return round(Fraction(milliseconds, 1000) * self.fps)
 
 
-def _vtt(captions: Sequence[Caption]) -> str:
-    from webvtt import Caption as Cue
-    from webvtt import WebVTT
+def srt(captions: Sequence[Caption], _: Writing) -> str:
+    """SubRip."""
+    rows = [f"{i}\n{_comma(c.start)} --> {_comma(c.end)}\n{_lines(c)}\n\n" for i, c in enumerate(captions, 1)]
+    return "".join(rows)
 
-    file = WebVTT()
+
+def _comma(milliseconds: int) -> str:
+    return timestamp(milliseconds).replace(".", ",")
+
+
+def _lines(caption: Caption) -> str:
+    return "\n".join(caption.lines)
+
+
+def vtt(captions: Sequence[Caption], _: Writing) -> str:
+    """WebVTT."""
+    return "WEBVTT\n" + "".join(f"\n{vtt_cue(caption)}" for caption in captions)
+
+
+def vtt_cue(caption: Caption) -> str:
+    """A cue of WebVTT, with the line break at its end."""
+    voice = f"<v {escape(' '.join(caption.speaker.split()), quote=False)}>" if caption.speaker else ""
+    text = voice + escape(_lines(caption), quote=False)
+    return f"{timestamp(caption.start)} --> {timestamp(caption.end)}\n{text}\n"
+
+
+def ass(captions: Sequence[Caption], _: Writing) -> str:
+    """ASS. Raises BadInput for text that ASS would read as an override code."""
+    rows = []
     for caption in captions:
-        text = escape("\n".join(caption.lines), quote=False)
-        if caption.speaker:
-            text = f"<v {escape(' '.join(caption.speaker.split()), quote=False)}>{text}"
-        file.captions.append(Cue(timestamp(caption.start), timestamp(caption.end), text))
-    return str(file.content)
+        if found := re.search(r"[{}]|\\[Nnh]", _lines(caption)):
+            raise BadInput(f"“{found[0]}” in “{_lines(caption)}” would be read as a code of ASS")
+        name = re.sub(r"[,\r\n]", " ", caption.speaker)
+        text = r"\N".join(caption.lines)
+        rows.append(f"Dialogue: 0,{_clock(caption.start)},{_clock(caption.end)},Default,{name},0,0,0,,{text}\n")
+    return _ASS_HEAD + "".join(rows)
 
 
-def _vtt_texts(text: str) -> list[str]:
-    from webvtt import WebVTT
+def _clock(milliseconds: int) -> str:
+    """A time as ASS writes it, in hundredths of a second: `1:02:03.45`."""
+    hundredths = round(milliseconds / 10)
+    return f"{hundredths // 360_000}:{timestamp(hundredths % 360_000 * 10)[3:-1]}"
 
-    return [unescape(_VOICE.sub("", cue.raw_text)) for cue in WebVTT.from_string(text).captions]
+
+def microdvd(captions: Sequence[Caption], writing: Writing) -> str:
+    """MicroDVD, with the frame rate in its first line. Raises BadInput for text that it would read as a code."""
+    rows = [f"{{1}}{{1}}{float(writing.fps):.6g}\n"]
+    for caption in captions:
+        if found := re.search(r"\{[^{}]*\}|\||^/", _lines(caption), re.MULTILINE):
+            raise BadInput(f"“{found[0]}” in “{_lines(caption)}” would be read as a code of MicroDVD")
+        start = writing.frame(caption.start)
+        rows.append(f"{{{start}}}{{{max(writing.frame(caption.end), start + 1)}}}{'|'.join(caption.lines)}\n")
+    return "".join(rows)
+
+
+def _targets() -> Mapping[str, Callable[[Sequence[Caption], Writing], str]]:
+    from cappunc_cli.layout.xml_files import fcpxml, ttml
+
+    return {"srt": srt, "vtt": vtt, "ass": ass, "ttml": ttml, "microdvd": microdvd, "fcpxml": fcpxml}
+
+
+#: The formats that captions can be written in, with a writer each.
+CAPTION_FORMATS = _targets()
+#: Those with a field for the speaker.
+VOICED = frozenset(("vtt", "ass", "ttml"))
+
+
+def render(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> str:
+    """Write captions as a file of the format `kind`, one of CAPTION_FORMATS.
+
+    Raises BadInput for text that the format would show otherwise, and for a time before zero, which none can say.
+    """
+    if early := next((c for c in captions if min(c.start, c.end) < 0), None):
+        times = f"{timestamp(early.start)} to {timestamp(early.end)}"
+        raise BadInput(f"“{' '.join(early.lines)}” is shown from {times}: {kind.upper()} has no times before zero")
+    return CAPTION_FORMATS[kind](captions, writing or Writing())
 
 
 def early_note(count: int) -> str:
     """A note about words with times before zero, which no player shows, or ""."""
     return f"{count:,} word{'s' * (count != 1)} before zero: shown from zero" if count else ""
-
-
-#: The formats that captions can be written in: for each, its writer and a reader of the captions' texts.
-CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable[[str], list[str]]]] = {
-    "srt": (_srt, _srt_texts),
-    "vtt": (_vtt, _vtt_texts),
-    "ass": (ass, ass_texts),
-    "ttml": (ttml, ttml_texts),
-}
-
-
-def render(captions: Sequence[Caption], texts: Sequence[str], kind: str) -> str:
-    """Write captions as a file of the format `kind`, one of CAPTION_FORMATS; `texts` are the words that they show.
-
-    The result is read back: raises BadInput unless it has exactly these words, in order. Raises BadInput for a time
-    before zero as well, which no player shows and the formats cannot say.
-    """
-    write, read = CAPTION_FORMATS[kind]
-    if early := next((c for c in captions if min(c.start, c.end) < 0), None):
-        times = f"{timestamp(early.start)} to {timestamp(early.end)}"
-        raise BadInput(f"“{' '.join(early.lines)}” is shown from {times}: {kind.upper()} has no times before zero")
-    output = write(captions)
-    found = [word for text in read(output) for word in text.split()] if captions else []
-    wanted = [part for text in texts for part in text.split()]
-    for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
-        if one != other:
-            raise BadInput(f"“{other}” (word {i}) would become “{one}” in {kind.upper()}")
-    if len(found) != len(wanted):
-        raise BadInput(f"the captions have {len(found)} words in place of {len(wanted)}")
-    return output

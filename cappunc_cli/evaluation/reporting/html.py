@@ -62,7 +62,7 @@ def _facts(evaluation: Evaluation) -> str:
 def _table(head: Iterable[str], body: Iterable[Sequence[str]], links: Mapping[int, str] = MappingProxyType({})) -> str:
     """Rows of one cell are section titles; `links` has addresses for first cells, by the number of the row."""
     columns = list(head)
-    lines = ["<tr>" + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in columns) + "</tr>"]
+    lines = ["<tr>" + "".join(map(_head_cell, columns)) + "</tr>"]
     for i, row in enumerate(body):
         first, *others = map(escape, row)
         if i in links:
@@ -74,6 +74,10 @@ def _table(head: Iterable[str], body: Iterable[Sequence[str]], links: Mapping[in
     return (
         '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
     )
+
+
+def _head_cell(cell: str) -> str:
+    return f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>"
 
 
 def _scores(lines: Sequence[report.ReportRow]) -> str:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cappunc_cli.features.convert.made_captions import cut_captions, left_out, refuse_unread, timed_words
+from cappunc_cli.features.convert.made_captions import (
+    cut_captions,
+    left_out,
+    refuse_unread,
+    timed_words,
+    verify_captions,
+)
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
+from cappunc_cli.formats import rewrap, verify
 from cappunc_cli.languages import Language
+from cappunc_cli.layout import LineBreaker, render
+from cappunc_cli.layout.frames import on_frames
+from cappunc_cli.layout.shown_text import shown_texts
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
@@ -36,21 +46,20 @@ class CaptionMaker:
 
     def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
         """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
-        from cappunc_cli.layout import render
-        from cappunc_cli.layout.frames import on_frames
-
         refuse_unread(document)
         words, note = timed_words(document)
         texts = next(self.fixer.restore([document])) if self.restore and words else document.texts
         limits = self.profile.limits
-        made, shown = cut_captions(document, words, texts, self.language, limits, self.speakers, self.sentences)
+        shown = shown_texts(document, texts, sounds=False)
+        made = cut_captions(document, words, shown, self.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
             made = on_frames(made, self.fps, self.profile.gap_frames, limits.longest)
         report = report_of(name, made, self.language, self.profile)
         self.reports.append(report)
         counts = f"{len(words):,} words, {summary([report])}"
-        output = new_utf_8(render(made, shown, self.kind))
-        return output, "; ".join(filter(None, (counts, note, left_out(document))))
+        output = render(made, self.kind)
+        verify_captions(output, self.kind, made)
+        return new_utf_8(output), "; ".join(filter(None, (counts, note, left_out(document))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +71,6 @@ class LineRewrapper:
 
     def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The same captions with other line breaks, and a summary. Raises CappuncError."""
-        from cappunc_cli.formats import rewrap, verify
-        from cappunc_cli.layout import LineBreaker
-
         language, width = self.language, self.width
         output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         verify(document, output, lines=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from cappunc_cli import formats
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.convert.made_captions import (
     cut_captions,
@@ -14,28 +16,34 @@ from cappunc_cli.features.convert.made_captions import (
     refuse_unread,
     spread_note,
     timed_words,
+    verify_captions,
 )
-from cappunc_cli.features.convert.readable import readable, words_json
 from cappunc_cli.files.encodings import Encoding, new_utf_8
 from cappunc_cli.files.progress import counted
-from cappunc_cli.formats.markup import INVISIBLE, visible
+from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.languages import Language
+from cappunc_cli.layout import CAPTION_FORMATS, Limits, render
+from cappunc_cli.layout.caption_files import VOICED, Writing
+from cappunc_cli.layout.shown_text import shown_texts
+from cappunc_cli.layout.speaker_names import shown_names
+from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.layout import Caption
 
-#: Output formats: captions, readable text, and words with times.
-CAPTIONS, TEXTS, WORDS = ("srt", "vtt", "ass", "ttml"), ("txt", "md"), ("json",)
-KINDS = (*CAPTIONS, *TEXTS, *WORDS)
-#: Formats with a field for speakers.
-_VOICED = ("vtt", "ass", "ttml")
+#: Output formats, and the suffix of those that are not called like it.
+KINDS = (*CAPTION_FORMATS, *TRANSCRIPTS, "json")
+SUFFIXES = {"microdvd": ".sub"}
 
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """Converts documents to one format (`kind`)."""
+    """Converts documents to one format (`kind`).
+
+    `names` are those asked for, by the file's label; without `speakers` none is shown. With `attach`, marks that are
+    entries of their own are moved onto their words.
+    """
 
     fixer: Fixer
     language: Language
@@ -43,79 +51,62 @@ class Converter:
     restore: bool
     speakers: bool = True
     times: bool = False
+    attach: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    writing: Writing = field(default_factory=Writing)
 
-    def make(self, document: Document, _name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
-        """The new file in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
+    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+        """The new file with all that was shown, in its order, and a summary. Raises CappuncError."""
         refuse_unread(document)
-        output, summary = self._converted(document)
-        return new_utf_8(output), summary
-
-    def _converted(self, document: Document) -> tuple[str, str]:
         texts = document.texts
         if self.restore and texts:
             texts = list(next(self.fixer.restore([document])))
-        own = self.language
-        if self.kind in TEXTS:
-            output = readable(document, texts, own, self.kind, self.speakers, self.times)
-            return output, _summary(f"{len(texts):,} words", left_out(document))
-        if self.kind in WORDS:
-            output = words_json(document, texts, own)
-            _check(output, "json", texts)
-            return output, _summary(f"{len(texts):,} words", spread_note(document.words), left_out(document))
-        return self._captions(document, texts)
+        if self.attach or texts != document.texts:
+            changed = formats.write(document, texts, attach=self.attach)
+            document = formats.read(changed, format=document.format)
+        if self.kind in CAPTION_FORMATS:
+            return self._captions(document)
+        return self._transcript(document, name)
 
-    def _captions(self, document: Document, texts: Sequence[str]) -> tuple[str, str]:
-        from cappunc_cli import formats
-        from cappunc_cli.layout import Limits, render
+    def _transcript(self, document: Document, name: str) -> tuple[bytes, str]:
+        shown = shown_texts(document, document.texts)
+        names = shown_names(document.speakers, self.names) if self.speakers else {}
+        notes = [f"{len(document.words):,} words", left_out(document)]
+        if self.kind == "json":
+            kept = {turn: self.names.get(label, label) for turn, label in document.speakers.items()}
+            output = words_json(document, document.texts, shown, self.language, kept)
+            notes.insert(1, spread_note(document.words))
+            _verify_words(output, document.texts)
+            return new_utf_8(output), "; ".join(filter(None, notes))
+        found = transcript(document, shown, self.language, names, self.times)
+        kept_texts = [part for paragraph in found for part in paragraph.text.split()]
+        if kept_texts != [part for text in shown for part in text.split()]:
+            raise BadInput("words would be lost between paragraphs")
+        made = TRANSCRIPTS[self.kind](found, PurePath(name).stem, self.language.code)
+        return made if isinstance(made, bytes) else new_utf_8(made), "; ".join(filter(None, notes))
 
-        speakers = "none" if not self.speakers else "voice" if self.kind in _VOICED else "name"
-        changed = document
-        if list(texts) != document.texts:
-            source = formats.write(document, texts)
-            changed = formats.read(source, format=document.format)
-        made = own_cues(changed, speakers)
-        notes = []
-        if made is not None:
-            shown = [word for caption in made for line in caption.lines for word in line.split()]
-            texts = changed.texts
-        else:
+    def _captions(self, document: Document) -> tuple[bytes, str]:
+        how = "none" if not self.speakers else "voice" if self.kind in VOICED else "name"
+        names = shown_names(document.speakers, self.names)
+        made, notes = own_cues(document, how, self.names), []
+        if made is None:
             words, note = timed_words(document)
-            made, shown = cut_captions(document, words, texts, self.language, Limits(), speakers)
-            texts = texts if len(set(formats.channels(document))) < 2 else shown
+            named = replace(document, speakers=names)
+            shown = shown_texts(document, document.texts)
+            made = cut_captions(named, words, shown, self.language, Limits(), how)
             notes = [note, left_out(document)]
-        output = render(made, shown, self.kind)
-        if speakers == "name":  # whether a name at the head of a line is read as a word depends on the name
-            _compare(_seen(made), shown, self.kind)
-        else:
-            _check(output, self.kind, texts)
-        return output, _summary(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
+        output = render(made, self.kind, replace(self.writing, language=self.language.code))
+        verify_captions(output, self.kind, made)
+        counts = f"{len(document.words):,} words, {counted(len(made), 'caption')}"
+        return new_utf_8(output), "; ".join(filter(None, (counts, *notes)))
 
 
-def _summary(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
-
-
-def _check(output: str, kind: str, texts: Sequence[str]) -> None:
-    """Raises BadInput unless these words are read back from the new file."""
-    from cappunc_cli import formats
-
+def _verify_words(output: str, texts: Sequence[str]) -> None:
+    """Raises BadInput unless these words are read back from new JSON."""
     if not texts:
         return
-    document = formats.read(output, f"x.{kind}", None if kind == "json" else kind)
-    _compare([part for text in document.texts for part in text.split()], texts, kind)
-
-
-def _seen(captions: Sequence[Caption]) -> list[str]:
-    """What a viewer of SRT sees of the captions, word by word."""
-    texts = ["\n".join(caption.lines) for caption in captions]
-    return [part for text in texts for part in visible(text, 0, len(text)).text.split()]
-
-
-def _compare(found: Sequence[str], texts: Sequence[str], kind: str) -> None:
-    """Raises BadInput unless the found words are those of the texts, but for invisible characters."""
+    found = [part for word in formats.read(output, "x.json").words for part in word.text.split()]
     wanted = [part for text in texts for part in INVISIBLE.sub("", text).split()]
     for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
-        if one.lstrip("-–—") != other.lstrip("-–—"):  # a dash at the head of a line marks a speaker
-            raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in {kind.upper()}")
-    if len(found) != len(wanted):
-        raise BadInput(f"{kind.upper()} would have {len(found)} words instead of {len(wanted)}")
+        if one != other:
+            raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in JSON")

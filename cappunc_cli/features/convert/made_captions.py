@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
+from cappunc_cli import formats
 from cappunc_cli.document.spread_times import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.progress import counted
+from cappunc_cli.formats import channels
+from cappunc_cli.formats.markup import INVISIBLE
+from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
+from cappunc_cli.layout import Caption, as_heard, cut
 from cappunc_cli.layout.caption_files import early_note
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.languages import Language
-    from cappunc_cli.layout import Caption, Limits
+    from cappunc_cli.layout import Limits
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
@@ -58,14 +63,11 @@ def cut_captions(
     limits: Limits,
     speakers: str = "none",
     sentences: bool = False,
-) -> tuple[list[Caption], list[str]]:
-    """Cut words with new `texts` into captions; returns these and their texts, word by word, in caption order.
+) -> list[Caption]:
+    """Cut words with new `texts` into captions, which show each text once. Channels are merged by time.
 
-    Channels are merged by time. Raises BadInput for several recordings.
+    Raises BadInput for several recordings.
     """
-    from cappunc_cli.formats import channels
-    from cappunc_cli.layout import as_heard, cut
-
     word_channels = channels(document)
     recordings = [recording for recording, _ in word_channels]
     if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
@@ -82,7 +84,9 @@ def cut_captions(
     made = cut(words, shown, language, limits, sentences)
     if speakers == "voice":
         made = [replace(caption, speaker=names[caption.first]) for caption in made]
-    return made, shown
+    if [w for caption in made for line in caption.lines for w in line.split()] != " ".join(shown).split():
+        raise BadInput("words would be lost between captions")
+    return made
 
 
 def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
@@ -105,27 +109,25 @@ def _restarts(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
     return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
 
 
-def own_cues(document: Document, speakers: str) -> list[Caption] | None:
+def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> list[Caption] | None:
     """A file's own cues as captions; None if it has none that can be taken over.
 
     Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`); several
-    in one cue always before their words, as a field holds only one.
+    in one cue always before their words, as a field holds only one. `asked` has the names asked for, by those in the
+    file.
     """
-    from cappunc_cli.formats.shown_cues import shown_cues
-    from cappunc_cli.layout import Caption
-
     found = shown_cues(document)
     if not found:
         return None
     made, last = [], ""
     for cue in found:
-        lines, names = cue.lines, cue.names or (cue.speaker,)
+        lines, names = cue.lines, [asked.get(name, name) for name in cue.names or (cue.speaker,)]
         if speakers == "name" or (cue.names and speakers == "voice"):
             before = last if speakers == "name" else ""
             heads = ["" if name == other else name for other, name in pairwise((before, *names))]
             lines = tuple(f"{head}: {line}" if head else line for head, line in zip_longest(heads, lines))
         last = next(filter(None, reversed(names)), last)
-        own = cue.speaker if speakers == "voice" and not cue.names else ""
+        own = names[0] if speakers == "voice" and not cue.names else ""
         made.append(Caption(0, 0, cue.start, cue.end, lines, own))
     return made
 
@@ -138,14 +140,25 @@ def refuse_unread(document: Document) -> None:
 
 
 def left_out(document: Document) -> str:
-    """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or "".
+    """A note about times that a new file leaves out: all of a line of lyrics but its first; or ""."""
+    repeated = repeated_lines(document)
+    return f"left out: all times but the first of {counted(repeated, 'line')}" if repeated else ""
 
-    So are all times of a line of LRC but its first.
-    """
-    from cappunc_cli.formats.shown_cues import repeated_lines
 
-    count, repeated = sum(word.followed for word in document.words), repeated_lines(document)
-    notes = [f"left out: text that is no word (signs, addresses) after {count:,} of them"] if count else []
-    if repeated:
-        notes.append(f"left out: all times but the first of {counted(repeated, 'line')}")
-    return "; ".join(notes)
+def verify_captions(output: str, kind: str, captions: Sequence[Caption]) -> None:
+    """Read new captions back, if `kind` can be read; raises BadInput unless a viewer sees these lines."""
+    if kind not in formats.FORMATS or not captions:
+        return
+    found = shown_cues(formats.read(output, format=kind), even_rolling=True) or []
+    seen = [line for cue in found for line in cue.lines]
+    wanted = [line for caption in captions for line in _seen(caption)]
+    for one, other in zip([*seen, ""], [*wanted, ""], strict=False):
+        if one != other:
+            raise BadInput(f"“{other}” would be shown as “{one}” in {kind.upper()}")
+    if len(found) != sum(any(_seen(caption)) for caption in captions):
+        raise BadInput(f"{kind.upper()} would have {len(found)} captions instead of {len(captions)}")
+
+
+def _seen(caption: Caption) -> list[str]:
+    lines = (" ".join(INVISIBLE.sub("", line).split()) for line in caption.lines)
+    return [line for line in lines if line]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from cappunc_cli.document.pauses import speaking_time
-from cappunc_cli.document.words import Word, timestamp
+from cappunc_cli.document.words import Word
 from cappunc_cli.languages import Language
-from cappunc_cli.layout import Limits, LineBreaker
+from cappunc_cli.layout import Caption, Limits, LineBreaker
+from cappunc_cli.layout.caption_files import vtt_cue
 from cappunc_cli.layout.sentence_ends import ends_sentence
 
 #: Sentences of fewer characters are joined with the next one; pauses of at least this length (ms) end a cue.
@@ -55,8 +55,7 @@ class LiveCues:
         self._last_end = max(self._end, start + 1)
         head, self.head = self.head, ""
         self._texts = []
-        shown = "\n".join(escape(line, quote=False) for line in lines)
-        return f"{head}{timestamp(start)} --> {timestamp(self._last_end)}\n{shown}\n\n"
+        return f"{head}{vtt_cue(Caption(0, 0, start, self._last_end, tuple(lines)))}\n"
 
     def _length(self) -> int:
         return sum(map(len, self._texts)) + len(self._texts) - 1

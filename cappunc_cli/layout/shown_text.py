@@ -1,0 +1,122 @@
+"""What a document shows beside its words: sounds, signs, addresses. New files keep it as it is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from cappunc_cli.document.words import Document
+from cappunc_cli.formats.addresses import belongs
+from cappunc_cli.formats.cues import CueDetail, is_rolling
+from cappunc_cli.formats.markup import visible
+
+_SPACE = re.compile(r"\s+")
+#: A dash or arrows at the start of a line, before a word: somebody else speaks.
+_TURN = re.compile(r"(?:^|(?<=\n))[^\S\n]*(?:[-‐‑–—]|>>+)[^\S\n]*\Z")
+#: A sound in brackets, or music.
+_SOUND = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|[♪♫][^♪♫]*[♪♫]|[♪♫]")
+#: A word of a row or an entry: the fifth column of CTM, the string of a key of JSON.
+_CTM_TOKEN = re.compile(r"(?m)^[ \t]*+(?!;;)(?:\S++[ \t]++){4}(\S++)")
+_JSON_KEY = re.compile(r'("[^"\\]*"\s*:\s*)"(?:[^"\\]|\\.)*\Z')
+#: How far before a word its key stands, at most.
+_KEY = 200
+#: (start, stop) of a copy of a word in the source, the number of the word, and of the copy.
+_Piece = tuple[int, int, int, int]
+
+
+def shown_texts(document: Document, texts: Sequence[str], *, sounds: bool = True) -> list[str]:
+    """The `texts` of a document's words, each with what is shown around it that is no word: `3` becomes `3 %`.
+
+    Text on the line of the word before goes to that word, other text to the next word. Names and dashes that tell who
+    speaks are left out, as are `sounds` unless wanted.
+    """
+    before, after = [""] * len(texts), [""] * len(texts)
+    gaps = _cue_gaps(document) if isinstance(document.detail, CueDetail) else _entry_gaps(document)
+    for left, right, text in gaps:
+        own = text if sounds else _SOUND.sub(" ", text)
+        head, line, rest = own.partition("\n") if left is not None else ("", "", own)
+        if right is None and left is not None:
+            after[left] += own
+        elif right is not None:
+            if left is not None:
+                after[left] += head + line
+            before[right] += _without_name(rest, document.speakers.get(document.words[right].turn, ""))
+    return [
+        f"{_SPACE.sub(' ', a).lstrip()}{text}{_SPACE.sub(' ', b).rstrip()}"
+        for a, text, b in zip(before, texts, after, strict=True)
+    ]
+
+
+def _without_name(text: str, name: str) -> str:
+    """The text before a word, without its speaker's label and the dash of a new speaker."""
+    label = re.compile(rf"(?<!\w){re.escape(name)}[^\S\n]*[:：]?\s*\Z") if name else None
+    found = label.sub("", text) if label else text
+    return _TURN.sub("", found)
+
+
+def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]]:
+    """What the cues show before, between and after their words: the words around it, and the text.
+
+    A word of another cue is not around it, except that the text of a cue without words goes to the next word.
+    """
+    detail, source = document.detail, document.source
+    assert isinstance(detail, CueDetail)
+    rolling = is_rolling(document)
+    pieces = sorted(
+        (copy[0][0], copy[-1][1], i, n) for i, word in enumerate(document.words) for n, copy in enumerate(word.places)
+    )
+    waiting, last = "", ""
+    for begin, stop in sorted(detail.regions):
+        own = pieces[bisect_left(pieces, (begin,)) : bisect_left(pieces, (stop,))]
+        edges: list[_Piece | None] = [None, *own, None]
+        at = begin
+        for left, right in pairwise(edges):
+            until = stop if right is None else right[0]
+            text = visible(source, at, until, detail.hidden).text if at < until else ""
+            at = at if right is None else max(at, right[1])
+            # A line that rolls up shows its sounds again.
+            if rolling and (text == last or all(piece is None or piece[3] for piece in (left, right))):
+                text = ""
+            last = text if text.strip() else last
+            if not own:
+                waiting += text + "\n" if text.strip() else ""
+                continue
+            if left is None and right is not None:
+                text, waiting = waiting + text, ""
+            if text.strip():
+                yield left[2] if left else None, right[2] if right else None, text
+    if waiting and document.words:
+        yield len(document.words) - 1, None, f"\n{waiting}"
+
+
+def _entry_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]]:
+    """The signs and addresses between words that have rows, entries or a line of STM: what `Word.followed` tells of."""
+    source, words = document.source, document.words
+    for i, word in enumerate(words):
+        if not word.followed or not word.places:
+            continue
+        begin = word.places[0][-1][1]
+        later = words[i + 1].places if i + 1 < len(words) else ()
+        stop = later[0][0][0] if later and later[0][0][0] > begin else source.find("\n", begin) % (len(source) + 1)
+        found = [token for token in _tokens(document, word.places[0][0][0], begin, stop) if belongs(token)]
+        yield i, None, "".join(f" {token}" for token in found)
+
+
+def _tokens(document: Document, start: int, begin: int, stop: int) -> Iterator[str]:
+    """The tokens that are no words in source[begin:stop], between a word that starts at `start` and the next one."""
+    source = document.source
+    if document.format == "ctm":
+        yield from (found[1] for found in _CTM_TOKEN.finditer(source, source.find("\n", begin) + 1, stop))
+    elif document.format == "stm":
+        yield from source[begin:stop].partition("\n")[0].split()
+    elif '"' not in source[begin:stop]:  # within one string of JSON
+        yield from source[begin:stop].split()
+    else:
+        rest = source.find('"', begin)
+        yield from source[begin:rest].split()
+        if key := _JSON_KEY.search(source[max(start - _KEY, 0) : start]):
+            same = re.compile(rf'{re.escape(key[1])}"((?:[^"\\]|\\.)*+)"')
+            for found in same.finditer(source, rest, stop):
+                yield from found[1].split()

@@ -1,0 +1,207 @@
+"""Readable transcripts: paragraphs with names, times and links as text, Markdown, HTML and DOCX; and words as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from cappunc_cli.document.spread_times import spread_times
+from cappunc_cli.document.words import Document, timestamp
+from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.languages import Language
+from cappunc_cli.layout.paragraphs import paragraphs
+from cappunc_cli.pages.html_page import HtmlPage
+
+#: Markdown markup within a line, and at its beginning.
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~]|&(?=#?\w+;))|^([-+=]|\d+[.)])(?=\s|\Z)")
+_LINK = re.compile(r"(?<![\w@])(?:https?://|www\.)[^\s<>\"“”]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?!\w)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph; `name` and `time` (`00:04:10`) are "" where they are not printed."""
+
+    name: str
+    time: str
+    text: str
+
+
+def transcript(
+    document: Document, texts: Sequence[str], language: Language, names: Mapping[int, str], times: bool
+) -> list[Paragraph]:
+    """A document with new `texts` as paragraphs; `names` are those of the turns.
+
+    A name is printed once, until another one speaks.
+    """
+    words = spread_times(document.words)
+    found, last = [], ""
+    for start, stop in paragraphs(words, texts, language):
+        begin = words[start].start
+        time = timestamp(max(begin, 0))[:-4] if times and begin is not None else ""
+        name = names.get(words[start].turn, "")
+        text = " ".join(" ".join(texts[start:stop]).split())
+        found.append(Paragraph(name if name != last else "", time, text))
+        last = name or last
+    return found
+
+
+def _txt(found: Sequence[Paragraph], _title: str, _language: str) -> str:
+    def lines() -> Iterator[str]:
+        for part in found:
+            head = " ".join(filter(None, (part.time and f"[{part.time}]", part.name and f"{part.name}:")))
+            yield f"{head} {part.text}\n" if head else f"{part.text}\n"
+
+    return "\n".join(lines())
+
+
+def _md(found: Sequence[Paragraph], _title: str, _language: str) -> str:
+    def lines() -> Iterator[str]:
+        for part in found:
+            head = " ".join(filter(None, (part.name and f"**{_marked(part.name)}**", part.time and f"({part.time})")))
+            yield f"{head}  \n{_marked(part.text)}\n" if head else f"{_marked(part.text)}\n"
+
+    return "\n".join(lines())
+
+
+def _marked(text: str) -> str:
+    """Text for Markdown, with its links."""
+    parts, at = [], 0
+    for (start, stop), address in _links(text):
+        link = text[start:stop]
+        parts += [
+            _escaped(text[at:start]),
+            f"<{link}>" if "://" in link or "@" in link else f"[{_escaped(link)}]({address})",
+        ]
+        at = stop
+    return "".join((*parts, _escaped(text[at:])))
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2][:-1]}\\{found[2][-1]}", text)
+
+
+def _links(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """(start, stop) and address of each link in a text."""
+    for found in _LINK.finditer(text):
+        link = found[0]
+        known = "://" in link
+        yield found.span(), link if known else f"mailto:{link}" if "@" in link else f"https://{link}"
+
+
+def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
+    parts = [f"<h1>{escape(title)}</h1>"]
+    for part in found:
+        if part.name:
+            parts.append(f"<h2>{escape(part.name)}</h2>")
+        time = f'<time datetime="PT{_iso(part.time)}">{part.time}</time>' if part.time else ""
+        text, at = [], 0
+        for (start, stop), address in _links(part.text):
+            text += [escape(part.text[at:start]), f'<a href="{escape(address)}">{escape(part.text[start:stop])}</a>']
+            at = stop
+        parts.append(f"<p>{time}{''.join(text)}{escape(part.text[at:])}</p>")
+    body = "\n".join(('<main class="transcript">', *parts, "</main>"))
+    return HtmlPage(title, body, language=language or "und").html()
+
+
+def _iso(time: str) -> str:
+    hours, minutes, seconds = time.split(":")
+    return f"{int(hours)}H{int(minutes)}M{int(seconds)}S"
+
+
+def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
+    try:
+        import docx
+        from docx.shared import Pt, RGBColor
+    except ImportError:
+        raise CappuncError("DOCX needs the extra: pip install 'cappunc[docx]'") from None
+    made = docx.Document()
+    made.core_properties.title, made.core_properties.language = title, language
+    normal = made.styles["Normal"]
+    normal.font.name, normal.font.size = "Calibri", Pt(11)
+    normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(8), 1.25
+    made.add_heading(_for_xml(title), 1)
+    for part in found:
+        if part.name:
+            made.add_heading(_for_xml(part.name), 2)
+        paragraph = made.add_paragraph()
+        if part.time:
+            run = paragraph.add_run(f"{part.time}  ")
+            run.font.size, run.font.color.rgb = Pt(9), RGBColor(0x5C, 0x62, 0x6C)
+        at = 0
+        for (start, stop), address in _links(part.text):
+            paragraph.add_run(_for_xml(part.text[at:start]))
+            _add_link(paragraph, part.text[start:stop], address)
+            at = stop
+        paragraph.add_run(_for_xml(part.text[at:]))
+    output = io.BytesIO()
+    made.save(output)
+    return output.getvalue()
+
+
+def _for_xml(text: str) -> str:
+    if found := re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text):
+        raise BadInput(f"{found[0]!r} cannot stand in DOCX")
+    return text
+
+
+def _add_link(paragraph: Any, text: str, address: str) -> None:
+    """Add a link; python-docx reads links and has no method to write one."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+    from docx.shared import RGBColor
+
+    run = paragraph.add_run(_for_xml(text))
+    run.font.underline, run.font.color.rgb = True, RGBColor(0xB9, 0x3C, 0x0B)
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    link.append(run._r)
+    paragraph._p.append(link)
+
+
+#: The readable formats, with a writer of paragraphs, a title and a language each.
+TRANSCRIPTS: Mapping[str, Callable[[Sequence[Paragraph], str, str], str | bytes]] = {
+    "txt": _txt,
+    "md": _md,
+    "html": _html,
+    "docx": _docx,
+}
+
+
+def words_json(document: Document, texts: Sequence[str], shown: Sequence[str], language: Language, names: Any) -> str:
+    """JSON as Whisper writes it: words with times in seconds, in segments by cue and turn.
+
+    The text of a segment has all that is `shown`. A word without a time has none there, as in WhisperX.
+    """
+    words = spread_times(document.words)
+    segments: list[dict[str, Any]] = []
+    begin = 0
+    for stop in range(1, len(texts) + 1):
+        if stop < len(texts) and (words[stop].turn, words[stop].cue) == (words[begin].turn, words[begin].cue):
+            continue
+        own = [_entry(texts[i], words[i].start, words[i].end) for i in range(begin, stop)]
+        segment: dict[str, Any] = {
+            "start": next((word["start"] for word in own if "start" in word), None),
+            "end": next((word["end"] for word in reversed(own) if "end" in word), None),
+        }
+        if name := names.get(words[begin].turn):
+            segment["speaker"] = name
+        segment["text"] = " ".join(" ".join(shown[begin:stop]).split())
+        if any("start" in word for word in own):
+            segment["words"] = own
+        segments.append(segment)
+        begin = stop
+    text = " ".join(segment["text"] for segment in segments)
+    found = {"language": language.code, "text": text, "segments": segments}
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def _entry(text: str, start: int | None, end: int | None) -> dict[str, Any]:
+    """A word with the times (ms) that it has, in seconds."""
+    times = {name: time / 1000 for name, time in (("start", start), ("end", end)) if time is not None}
+    return {"word": " ".join(text.split()), **times}
