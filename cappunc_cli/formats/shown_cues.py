@@ -30,8 +30,8 @@ class ShownCue(NamedTuple):
 def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownCue] | None:
     """The cues of a document that show any text, in the order of the file.
 
-    None for a format without cues, and for rolling captions unless wanted. Raises BadInput for a cue without readable times, and
-    for one that is shown several times.
+    None for a format without cues, and for rolling captions unless wanted. Raises BadInput for a cue without readable
+    times, and for one that is shown several times.
     """
     detail, source = document.detail, document.source
     if not isinstance(detail, CueDetail) or not detail.timed or not detail.cues:

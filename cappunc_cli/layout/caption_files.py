@@ -40,6 +40,13 @@ class Writing:
         return round(Fraction(milliseconds, 1000) * self.fps)
 
 
+def frame_rate(fps: float) -> Fraction:
+    """The exact frame rate that a number stands for: 23.976 and 29.97 are 24 and 30 times 1000/1001."""
+    whole = round(fps * 1.001)
+    broadcast = Fraction(whole * 1000, 1001)
+    return broadcast if fps != round(fps) and abs(broadcast - fps) < 0.002 else Fraction(fps).limit_denominator(1000)
+
+
 def srt(captions: Sequence[Caption], _: Writing) -> str:
     """SubRip."""
     rows = [f"{i}\n{_comma(c.start)} --> {_comma(c.end)}\n{_lines(c)}\n\n" for i, c in enumerate(captions, 1)]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from cappunc_cli.document.words import Document
 from cappunc_cli.formats.addresses import belongs
 from cappunc_cli.formats.cues import CueDetail, is_rolling
-from cappunc_cli.formats.markup import visible
+from cappunc_cli.formats.markup import HIDDEN, visible
 
 _SPACE = re.compile(r"\s+")
 #: A dash or arrows at the start of a line, before a word: somebody else speaks.
@@ -61,7 +61,7 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
 
     A word of another cue is not around it, except that the text of a cue without words goes to the next word.
     """
-    detail, source = document.detail, document.source
+    detail = document.detail
     assert isinstance(detail, CueDetail)
     rolling = is_rolling(document)
     pieces = sorted(
@@ -74,7 +74,7 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
         at = begin
         for left, right in pairwise(edges):
             until = stop if right is None else right[0]
-            text = visible(source, at, until, detail.hidden).text if at < until else ""
+            text = _shown(document, at, until) if at < until else ""
             at = at if right is None else max(at, right[1])
             # A line that rolls up shows its sounds again.
             if rolling and (text == last or all(piece is None or piece[3] for piece in (left, right))):
@@ -89,6 +89,15 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
                 yield left[2] if left else None, right[2] if right else None, text
     if waiting and document.words:
         yield len(document.words) - 1, None, f"\n{waiting}"
+
+
+def _shown(document: Document, start: int, stop: int) -> str:
+    detail = document.detail
+    assert isinstance(detail, CueDetail)
+    # Plain text shows its tags and entities, too, unless it is a player's.
+    if document.format == "txt" and detail.hidden is HIDDEN:
+        return document.source[start:stop]
+    return visible(document.source, start, stop, detail.hidden).text
 
 
 def _entry_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import BadOption
 
 #: `spk_0`, `SPEAKER_01`, `S1`, `2`, `A`: what recognisers call speakers.
 _LABEL = re.compile(
@@ -17,7 +17,7 @@ _LABEL = re.compile(
 def asked_names(given: Sequence[str]) -> dict[str, str]:
     """The names asked for, by label: each of `given` is `LABEL=NAME`, or a file of such lines.
 
-    Raises WrongUsage for anything else, and OSError.
+    Raises BadOption for anything else, and OSError.
     """
     names: dict[str, str] = {}
     for item in given:
@@ -25,7 +25,7 @@ def asked_names(given: Sequence[str]) -> dict[str, str]:
         for line in lines:
             label, equals, name = line.partition("=")
             if not (equals and label.strip() and name.strip()):
-                raise WrongUsage(f"“{line.strip()}” is not LABEL=NAME, such as SPEAKER_01=Bob")
+                raise BadOption(f"“{line.strip()}” is not LABEL=NAME, such as SPEAKER_01=Bob", "--speaker")
             names[label.strip()] = name.strip().strip('"')
     return names
 
@@ -34,9 +34,9 @@ def _lines(file: str) -> list[str]:
     try:
         return Path(file).read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise WrongUsage(f"{file} is not text in UTF-8") from None
+        raise BadOption(f"{file} is not text in UTF-8", "--speaker") from None
     except FileNotFoundError:
-        raise WrongUsage(f"“{file}” is neither LABEL=NAME nor a file of such lines") from None
+        raise BadOption(f"“{file}” is neither LABEL=NAME nor a file of such lines", "--speaker") from None
 
 
 def shown_names(speakers: Mapping[int, str], asked: Mapping[str, str]) -> dict[int, str]:

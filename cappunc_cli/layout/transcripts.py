@@ -121,6 +121,9 @@ def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
         raise CappuncError("DOCX needs the extra: pip install 'cappunc[docx]'") from None
     made = docx.Document()
     made.core_properties.title, made.core_properties.language = title, language
+    for name, size in (("Heading 1", 18), ("Heading 2", 11)):
+        heading = made.styles[name].font
+        heading.name, heading.size, heading.color.rgb = "Calibri", Pt(size), RGBColor(0x1F, 0x22, 0x26)
     normal = made.styles["Normal"]
     normal.font.name, normal.font.size = "Calibri", Pt(11)
     normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(8), 1.25

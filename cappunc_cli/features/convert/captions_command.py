@@ -21,6 +21,7 @@ from cappunc_cli.cli.usage import (
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.caption_maker import CaptionMaker, LineRewrapper
+from cappunc_cli.features.convert.converter import SUFFIXES, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, CaptionsOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
 from cappunc_cli.files.encodings import shown_utf_8
@@ -32,7 +33,6 @@ from cappunc_cli.files.made_files import Maker, made_jobs, make_files
 from cappunc_cli.files.plan import check_name, refuse_input, refuse_result
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
-from cappunc_cli.formats import FORMATS
 from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Profiles
@@ -103,7 +103,7 @@ def _check(context: typer.Context, options: CaptionsOptions) -> str | None:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")
     with options_checked():
         check_report_name(options.report)
-    named = _kind_of_name(options.output)
+    named = named_kind(options.output, CAPTION_KINDS)
     if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to} contradicts the name {options.output}", param_hint="--to")
     if options.speakers == "voice" and not rewrap and (to or named) in (None, "srt"):
@@ -128,22 +128,17 @@ def _jobs(names: list[str], kind: str, options: CaptionsOptions, reporter: Repor
     also_read = files_read(options.glossary, options.inputs.files_from)
     with options_checked():
         refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
-        jobs = made_jobs(found, None if rewrap else f".{kind}", output, names, also_read, ".captions")
+        suffix = None if rewrap else SUFFIXES.get(kind, f".{kind}")
+        jobs = made_jobs(found, suffix, output, names, also_read, ".captions")
         refuse_result(report, "--report", jobs)
         if rewrap:
             check_name(jobs, options.inputs.format_name)
     file = Path(output or "")
-    named = options.to or _kind_of_name(output)
+    named = options.to or named_kind(output, CAPTION_KINDS)
     if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [file]:
         why = f"{output} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
         raise typer.BadParameter(why, param_hint="-o")
     return jobs
-
-
-def _kind_of_name(output: str | None) -> str | None:
-    """The caption format that the suffix of a name means, if any."""
-    suffix = Path(output or "").suffix.lower()
-    return next((kind for kind in CAPTION_KINDS if suffix in FORMATS[kind].suffixes), None)
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from cappunc_cli.cli.commands import is_typed, refuse_typed
@@ -18,13 +16,15 @@ from cappunc_cli.cli.usage import (
     reporter_of,
     tallied,
 )
-from cappunc_cli.features.convert.converter import Converter
-from cappunc_cli.features.convert.options import KINDS, ConvertOptions
+from cappunc_cli.features.convert.converter import SUFFIXES, Converter, named_kind
+from cappunc_cli.features.convert.options import KINDS, TEXT_KINDS, ConvertOptions
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.made_files import made_jobs, make_files
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.languages import Language
+from cappunc_cli.layout.caption_files import Writing, frame_rate
+from cappunc_cli.layout.speaker_names import asked_names
 from cappunc_cli.restore.options import Options
 
 
@@ -37,10 +37,12 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     found = jobs_asked(names, inputs, reporter, options.output)
     with options_checked():
         also_read = files_read(options.glossary, inputs.files_from)
-        jobs = made_jobs(found, f".{kind}", options.output, names, also_read)
+        jobs = made_jobs(found, SUFFIXES.get(kind, f".{kind}"), options.output, names, also_read)
+        named = asked_names(options.speaker)
+    writing = Writing(frame_rate(options.fps), options.ttml_profile or "")
 
     def maker(fixer: Fixer, own: Language) -> Converter:
-        return Converter(fixer, own, kind, restore, options.speakers, options.times)
+        return Converter(fixer, own, kind, restore, options.speakers, options.times, options.attach, named, writing)
 
     terms = load_glossaries(options.glossary if restore else None)
     common = Settings("", options.model.device, inputs.format_name, Options(glossary=terms), options.model.engine)
@@ -62,17 +64,20 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
 def _kind(context: typer.Context, options: ConvertOptions) -> str:
     """The output format; raises BadParameter for options that contradict each other."""
     to, output, inputs = options.to, options.output, options.inputs
-    suffix = Path(output or "").suffix.lower().removeprefix(".")
-    named = suffix if suffix in KINDS else None
+    named = named_kind(output, KINDS)
     kind = to or named
     if kind is None:
-        unknown = f"; {output} names none" if suffix else ""
+        unknown = f"; {output} names none" if output and "." in output else ""
         raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
     if named not in (None, kind):
         raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
     # As a setting it is for all files, of whatever format.
-    if options.times and kind not in ("txt", "md") and is_typed(context, "times"):
-        raise typer.BadParameter(f"does not apply to {kind}, only to txt and md", param_hint="--times")
+    for name, kinds in (("times", TEXT_KINDS), ("fps", ("microdvd", "fcpxml")), ("ttml_profile", ("ttml",))):
+        if kind not in kinds and is_typed(context, name):
+            which = " and ".join((", ".join(kinds[:-1]), kinds[-1])) if len(kinds) > 1 else kinds[0]
+            raise typer.BadParameter(
+                f"does not apply to {kind}, only to {which}", param_hint=f"--{name.replace('_', '-')}"
+            )
     if kind == "json":
         refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
     if not options.restore:

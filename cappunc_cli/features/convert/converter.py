@@ -37,6 +37,13 @@ KINDS = (*CAPTION_FORMATS, *TRANSCRIPTS, "json")
 SUFFIXES = {"microdvd": ".sub"}
 
 
+def named_kind(output: str | None, kinds: Sequence[str]) -> str | None:
+    """The output format that the suffix of a name means, if any."""
+    suffix = PurePath(output or "").suffix.lower()
+    known = ((kind, formats.FORMATS[kind].suffixes if kind in formats.FORMATS else ()) for kind in kinds)
+    return next((kind for kind, others in known if suffix in (SUFFIXES.get(kind, f".{kind}"), *others)), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Converter:
     """Converts documents to one format (`kind`).

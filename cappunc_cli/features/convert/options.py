@@ -10,8 +10,10 @@ from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
 #: Caption formats (`layout.CAPTION_FORMATS`), and all that `convert` writes (`converter.KINDS`).
-CAPTION_KINDS = ("srt", "vtt", "ass", "ttml")
-KINDS = (*CAPTION_KINDS, "txt", "md", "json")
+CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
+#: Those that print paragraphs.
+TEXT_KINDS = ("txt", "md", "html", "docx")
+KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
 
 Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
 
@@ -42,9 +44,23 @@ class ConvertOptions:
     restore: Restore = True
     glossary: GlossaryFiles = ()
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
+    speaker: Annotated[
+        tuple[str, ...],
+        Option('Name a speaker, such as 0="Ann Lee"; or a file of such lines.', OUTPUT, metavar="LABEL=NAME"),
+    ] = ()
     times: Annotated[
-        bool, Option("txt and md: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
+        bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
+    attach: Annotated[bool, Option("Attach marks that are entries of their own to words.", CHANGE, settable=True)] = (
+        False
+    )
+    fps: Annotated[float, Option("Frame rate of microdvd and fcpxml.", EXPERT, least=1, settable=True)] = 25.0
+    ttml_profile: Annotated[
+        str | None,
+        Option(
+            "Profile of ttml: ebu-tt-d or imsc.", EXPERT, metavar="NAME", choices=("ebu-tt-d", "imsc"), settable=True
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +82,7 @@ class CaptionsOptions:
     to: Annotated[
         str | None,
         Option(
-            "srt, vtt, ass or ttml (default: by the name, or srt).",
+            f"{', '.join(CAPTION_KINDS)} (default: by the name, or srt).",
             OUTPUT,
             metavar="FORMAT",
             choices=CAPTION_KINDS,
