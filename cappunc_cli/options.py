@@ -198,8 +198,9 @@ def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
 
 
 def verify_options(options: Any) -> None:
-    """Raise WrongUsage unless every option of a dataclass has a value that it accepts."""
-    for name, field in described(options.__class__).items():
+    """Raise WrongUsage unless every option of a dataclass itself has a value that it accepts."""
+    known = described(options.__class__)
+    for name, field in ((one.name, known[one.name]) for one in fields(options) if one.name in known):
         try:
             field.verify(getattr(options, name))
         except ValueError as error:

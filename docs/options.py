@@ -1,54 +1,41 @@
-"""Write the tables of options in docs/options.md from the commands themselves.
+"""Write the tables of options in docs/options.md from the descriptions of the commands.
 
 python docs/options.py
 """
 
 from __future__ import annotations
 
-from enum import Enum
+from inspect import getdoc
 from pathlib import Path
-from typing import Any
 
-import typer
-
-from cappunc_cli.cli.main import app
+from cappunc_cli.cli.main import COMMANDS
+from cappunc_cli.options import PANELS, Field, described, resolved
 
 PAGE = Path(__file__).with_name("options.md")
 BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"
 
 
-def section(name: str, command: Any) -> str:
-    """A heading, the first paragraph of the help, and a row for each option."""
+def section(name: str, kind: type) -> str:
+    """A heading, the first line of the help, and a row for each option, by panel."""
+    fields = [one for one in described(kind).values() if not one.option.argument]
     rows = [["option", "what it does", "default"], ["---"] * 3]
-    for parameter in command.params:
-        if parameter.param_type_name != "option" or parameter.hidden:
-            continue
-        metavar = parameter.metavar or "|".join(_choices(parameter))
-        *first, last = (*parameter.opts, *parameter.secondary_opts)
-        names = ", ".join(f"`{option}`" for option in (*first, f"{last} {metavar}".strip()))
-        value = getattr(parameter.default, "value", parameter.default)
-        shown = isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
-        default = f"`{value}`" if shown else ""
-        rows.append([cell.replace("|", "\\|") for cell in (names, parameter.help or "", default)])
-    summary = " ".join((command.help or "").split("\n\n")[0].split())
+    rows += [_row(one) for panel in PANELS for one in fields if one.option.panel == panel]
+    summary = (getdoc(kind) or "").splitlines()[0]
     return f"## {name}\n\n**cappunc {name}**: {summary}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _choices(parameter: Any) -> list[str]:
-    """The values of an option that takes one of a few."""
-    described = getattr(parameter, "type_descriptor", None)
-    kind = described.annotation if described else getattr(parameter.type, "choices", ())
-    return [str(getattr(choice, "value", choice)) for choice in kind] if _is_listed(kind) else []
-
-
-def _is_listed(kind: Any) -> bool:
-    return isinstance(kind, list | tuple) or (isinstance(kind, type) and issubclass(kind, Enum))
+def _row(one: Field) -> list[str]:
+    option = one.option
+    names = [f"-{option.short}"] if option.short else []
+    names.append(f"--{'no-' if one.default is True else ''}{one.name} {one.metavar}".rstrip())
+    shown = isinstance(one.default, str | int | float) and not isinstance(one.default, bool) and one.default != ""
+    cells = (", ".join(f"`{name}`" for name in names), option.help, f"`{one.default}`" if shown else "")
+    return [cell.replace("|", "\\|") for cell in cells]
 
 
 def page() -> str:
-    """The tables of all commands but fix."""
-    commands = typer.main.get_group(app).commands
-    return "\n".join(section(name, command) for name, command in commands.items() if name != "fix")
+    """The tables of all commands."""
+    return "\n".join(section(name, resolved(row.options)) for name, row in COMMANDS.items())
 
 
 def main() -> None:

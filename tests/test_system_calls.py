@@ -136,6 +136,17 @@ def test_fix(traced: Run, options: tuple[str, ...]) -> None:
 
 
 @needs_strace
+@pytest.mark.parametrize("scheme", ["https", "ftp", "hf", "s3"])
+def test_settings_that_came_along_with_files_open_no_connection(traced: Run, scheme: str) -> None:
+    (traced.work / "a.txt").write_text("hello anna then we went to london\n", "utf-8")
+    (traced.work / "cappunc.toml").write_text(f'glossary = "{scheme}://localhost/terms.txt"\n', "utf-8")
+    process = traced.start("fix", "a.txt", "-o", "-")
+    _, said = process.communicate()
+    assert (process.returncode, said.count(b"\n")) == (2, 1), said
+    assert traced.written() == set()
+
+
+@needs_strace
 def test_stream(traced: Run) -> None:
     process = traced.start("stream", "--model", str(find_model("en-fast")))
     output = traced.finish(process, b"hello anna then we went to london\n")

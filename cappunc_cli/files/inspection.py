@@ -86,6 +86,8 @@ def inspect_files(
 def _inspected(inspect: Callable[[Document, Fixer], Report], fixer: Fixer, reporter: Reporter, job: Job) -> Report:
     text, _ = read_job(job, reporter)
     document = fixer.read(text, job.source)
+    if not document.words:
+        reporter.info(f"{job.name}: has no words")
     return {"file": job.name, "format": document.format, "words": len(document.words), **inspect(document, fixer)}
 
 

@@ -163,16 +163,18 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
 def refuse_name(job: Job, own: str) -> None:
     """Raises WrongUsage if the result of a file of the format `own` is named like another, which it would not have."""
     from cappunc_cli.formats import FORMATS
+    from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 
     suffix = job.target.suffix.lower() if job.target is not None else ""
     named = [name for name, form in FORMATS.items() if suffix in form.suffixes]
     # Captions named talk.txt may become new.txt.
-    if not named or own in named or suffix == Path(job.source).suffix.lower():
+    foreign = bool(named) or any(kind.claims(str(job.target)) for kind in UNSUPPORTED_FORMATS)
+    if not foreign or own in named or suffix == Path(job.source).suffix.lower():
         return
     from cappunc_cli.layout import CAPTION_FORMATS
 
-    wants_captions = named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
-    hint = "; use cappunc captions to make captions" if wants_captions else ""
+    wants_captions = bool(named) and named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
+    hint = "; use cappunc captions to make captions" if wants_captions else "; cappunc convert writes other formats"
     raise WrongUsage(f"{job.target} names another format, but {job.name} stays {own}{hint}")
 
 

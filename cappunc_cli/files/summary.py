@@ -267,7 +267,7 @@ class Run:
                     write_stdout(result.data)
         for change in result.respelled:
             reporter.detail(f"{job.name}: {change.line()}")
-        log = reporter.info if listed and job.target is not None else reporter.detail
+        log = reporter.info if listed and (job.target is not None or not result.words) else reporter.detail
         log(_line(result))
 
 
@@ -275,6 +275,8 @@ def _line(result: Result) -> str:
     """A line such as `talk.srt -> talk.fixed.srt: 341 words, 62 marks and 53 capitals set, 0.5 s`."""
     job = result.job
     way = job.name if job.target is None or str(job.target) == job.source else f"{job.name} -> {job.target}"
+    if not result.words:
+        return f"{way}: has no words"
     # --attach, --diacritics and spelling change other things than marks and capitals.
     what = "no new marks or capitals" if result.status == "fixed" else "nothing to change"
     if result.marks or result.capitals:

@@ -16,7 +16,7 @@ from cappunc_cli.formats.xml_elements import PROLOG
 class UnsupportedFormat:
     """A kind of file: a description, file name extensions, a pattern for its start, and full file names.
 
-    If `plain`, it is text, and a user can have it read as such.
+    If `plain`, it is text, and a user can have it read as such. `advice` says what else helps.
     """
 
     name: str
@@ -24,6 +24,7 @@ class UnsupportedFormat:
     start: re.Pattern[str] | None = None
     names: tuple[str, ...] = ()
     plain: bool = False
+    advice: str = "not supported"
 
     def claims(self, name: str) -> bool:
         """Whether a file name is that of this kind."""
@@ -33,7 +34,7 @@ class UnsupportedFormat:
     @property
     def refusal(self) -> str:
         """The error message for such a file."""
-        return f"{self.name}: not supported" + ("; --format txt reads it as text" if self.plain else "")
+        return f"{self.name}: {self.advice}" + ("; --format txt reads it as text" if self.plain else "")
 
 
 def _begins(pattern: str) -> re.Pattern[str]:
@@ -57,6 +58,9 @@ _CODE_NAMES = """
 makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakelists.txt requirements.txt
 """
 
+_AUDIO = ".mp3 .wav .m4a .aac .flac .ogg .oga .opus .wma .aif .aiff"
+_VIDEO = ".mp4 .m4v .mkv .webm .mov .avi .wmv .mpg .mpeg .mxf"
+
 #: In the order in which they are tried.
 UNSUPPORTED_FORMATS = (
     UnsupportedFormat("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
@@ -77,5 +81,11 @@ UNSUPPORTED_FORMATS = (
         tuple(_CODE_NAMES.split()),
         plain=True,
     ),
-    UnsupportedFormat("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
+    UnsupportedFormat("audio", tuple(_AUDIO.split()), advice="transcribe it first; cappunc restores transcripts"),
+    UnsupportedFormat(
+        "a video",
+        tuple(_VIDEO.split()),
+        advice="take out its subtitles with ffmpeg -v error -i FILE -map 0:s:0 -f srt - | cappunc fix, "
+        "or transcribe it first",
+    ),
 )

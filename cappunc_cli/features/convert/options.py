@@ -69,7 +69,6 @@ class CaptionsOptions:
 
     \b
     cappunc captions talk.json                 write talk.captions.srt
-    cappunc captions --to vtt -o out/ *.json   many files, as WebVTT
     cappunc captions --rewrap talk.srt         change line breaks only
     """
 

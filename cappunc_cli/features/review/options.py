@@ -24,9 +24,9 @@ class ReviewOptions:
     These are the places where the model doubts the text.
 
     \b
-    cappunc review talk.srt    talk.srt:00:04:10.2: 41 % ".", rather ",": we |went.| And
-    cappunc review --most 20 *.vtt          the 20 most doubtful places of each
-    cappunc review talk.srt --open          decide on a page in the browser
+    cappunc review talk.srt           talk.srt:00:04:10.2: 41 % ".", rather ",": …
+    cappunc review --most 20 *.vtt    the 20 most doubtful places of each
+    cappunc review talk.srt --open    decide on a page in the browser
     """
 
     inputs: Inputs
