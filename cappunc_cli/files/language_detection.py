@@ -36,6 +36,8 @@ _MIN_WORDS_TOGETHER, _MOST_OTHERWISE = 8, 0.01
 _ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
 #: Stretches are looked for in blocks of this many words. English ones without doubt have so many frequent words.
 _BLOCK, _ENGLISH_IN_BLOCK = 24, 3
+#: Words that count as a line where a file has a word a line.
+_WORDS_A_LINE = 8
 #: Share of a text's blocks, and their number, from which a language counts as one of its languages.
 _MIN_SHARE, _MIN_BLOCKS = 0.02, 2
 #: Change of language: what it costs (nats), and the weight of an n-gram's evidence, since n-grams overlap.
@@ -137,14 +139,21 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
     `codes`; with `only`, all others have one of these.
     """
     lines = _lines(document)
+    cues = [document.words[line[0]].cue for line in lines]
+    positions = [i - cues.index(cue, max(i - 8, 0)) for i, cue in enumerate(cues)]
     texts = [" ".join(document.words[i].text.lower() for i in line) for line in lines]
     foreign = list(map(is_foreign, texts))
     latin = [i for i, other in enumerate(foreign) if not other]
-    languages = _languages(document, [lines[i] for i in latin], [texts[i] for i in latin], codes, only)
+    languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
     if len(languages) < 2 and not any(foreign):
         return []
     found = dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
-    found |= {i: _script_language(texts[i]) for i, other in enumerate(foreign) if other and texts[i]}
+    scripts: dict[str, list[int]] = {}
+    for i, other in enumerate(foreign):
+        if other:
+            scripts.setdefault(_script(texts[i]), []).append(i)
+    for script, own in scripts.items():
+        found |= dict.fromkeys(own, _script_language(script, " ".join(texts[i] for i in own)))
     return _joined(lines, found)
 
 
@@ -159,26 +168,34 @@ def _lines(document: Document) -> list[list[int]]:
         if last is None or last.cue != word.cue or "\n" in gap or "<br" in gap or "\\N" in gap:
             lines.append([])
         lines[-1].append(i)
+    if 2 * len(lines) > len(document.words) > _WORDS_A_LINE:  # a word a line, as in CTM
+        numbers = list(range(len(document.words)))
+        return [numbers[i : i + _WORDS_A_LINE] for i in range(0, len(numbers), _WORDS_A_LINE)]
     return lines
 
 
-def _languages(
-    document: Document, lines: Sequence[Sequence[int]], texts: Sequence[str], codes: Sequence[str], only: bool
-) -> list[str]:
-    """The languages of a document's lines in Latin script, the most frequent first."""
+def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[str], only: bool) -> list[str]:
+    """The languages of lines in Latin script, the most frequent first.
+
+    They are looked for in blocks of lines that have the same position in their cues: bilingual cues have one language
+    in each.
+    """
     blocks: list[str] = []
-    block: list[str] = []
-    for line, text in zip(lines, texts, strict=True):
-        block.append(text)
-        if sum(len(one.split()) for one in block) >= _BLOCK or line is lines[-1]:
-            blocks.append(" ".join(block))
-            block = []
+    for position in sorted(set(positions)):
+        own = [text.split() for at, text in zip(positions, texts, strict=True) if at == position]
+        for start in range(0, len(own), 2):  # they overlap, so that a few lines have some blocks of their own
+            block: list[str] = []
+            for words in own[start:]:
+                block += words
+                if len(block) >= _BLOCK:
+                    break
+            if len(block) >= _BLOCK or not start:
+                blocks.append(" ".join(block))
     frequent = LANGUAGES[DEFAULT].frequent
     if DEFAULT in codes and all(
         sum(word in frequent for word in one.split()) >= min(_ENGLISH_IN_BLOCK, len(one.split()) // 8) for one in blocks
     ):
         return [DEFAULT]  # spares the identifier
-    del document
     counts: Counter[str] = Counter()
     for one in blocks:
         ranked = _identifier().rank(one)
@@ -198,7 +215,9 @@ def _labelled(texts: Sequence[str], languages: Sequence[str]) -> list[str]:
     best = dict.fromkeys(languages, 0.0)
     back: list[dict[str, str]] = []
     for text in texts:
-        scores = {str(code): _WEIGHT * float(score) for code, score in identifier.rank(text)}
+        ranked = identifier.rank(text)
+        # Relative to the best: a text without any known n-gram has a score that no sum survives.
+        scores = {str(code): _WEIGHT * float(score - ranked[0][1]) for code, score in ranked}
         top = max(best, key=lambda code: best[code])
         came = {code: top if best[top] - _SWITCH > best[code] else code for code in languages}
         best = {code: best[came[code]] - _SWITCH * (came[code] != code) + scores[code] for code in languages}
@@ -211,13 +230,15 @@ def _labelled(texts: Sequence[str], languages: Sequence[str]) -> list[str]:
     return found[::-1]
 
 
-def _script_language(text: str) -> str:
-    """The language of a line in another script than Latin, which tells it where it is used for one only."""
+def _script(text: str) -> str:
+    """The script of most letters that are not Latin: `CYRILLIC`, `CJK`; Japanese is told by its kana."""
     scripts = Counter(name_of(c, "").split(" ")[0].split("-")[0] for c in text if c.isalpha() and not is_latin(c))
-    if scripts["HIRAGANA"] + scripts["KATAKANA"]:
-        return "ja"
-    script = scripts.most_common(1)[0][0]
-    known = {"HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
+    return "KANA" if scripts["HIRAGANA"] + scripts["KATAKANA"] else scripts.most_common(1)[0][0]
+
+
+def _script_language(script: str, text: str) -> str:
+    """The language of a text in another script than Latin."""
+    known = {"KANA": "ja", "HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
     return known.get(script) or str(_identifier().classify(text)[0])
 
 

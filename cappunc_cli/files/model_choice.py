@@ -75,7 +75,8 @@ class ModelChoice:
         if self.candidates is None:
             found = stretches(document, [self.lang if self.lang != AUTO else DEFAULT], True)
             return [] if self.lang == AUTO else found
-        return stretches(document, self.candidates, bool(self.several))
+        found = stretches(document, self.candidates, bool(self.several))
+        return found if len({code for code, _ in found}) > 1 else []
 
     def can(self, code: str) -> bool:
         """Whether texts may have this language: a named model must know it. Raises BadModel."""

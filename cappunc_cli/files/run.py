@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
 #: Threads that read URLs, and those that write files: atomic writes wait for the disk.
 _READERS, _WRITERS = 16, 8
+#: Smallest share of a file in languages with a model.
+_LEAST_WITH_MODEL = 0.1
 #: Most results waiting to be written.
 _WAITING = 64
 
@@ -225,16 +227,19 @@ class Worker:
     ) -> list[tuple[Fixer, _Stretch]]:
         """As `_parsed`; stretches in languages without a model stay as they are."""
         words: Counter[str] = Counter()
+        letters: Counter[str] = Counter()
         for code, numbers in found:
             words[code] += len(numbers)
+            letters[code] += sum(len(document.words[i].text) for i in numbers)
         fixers: dict[str, Fixer] = {}
         choice = self.order.request.choice
         for code in words:
             with suppress(BadModel):
                 if choice.can(code):
                     fixers[code] = self._fixers.of((choice.of_language(code), code))
-        if not fixers:
-            raise BadModel(f"there is no model for its language ({', '.join(sorted(words))})")
+        # Some English terms do not make a Korean file one that can be restored.
+        if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
+            raise BadModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
         main = fixers[max(fixers, key=lambda code: words[code])]
         file = _File(read, document, main, document.texts)
         parts = [(fixers[code], _Stretch(file, numbers)) for code, numbers in found if code in fixers]

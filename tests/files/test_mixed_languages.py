@@ -1,0 +1,122 @@
+"""Several languages in one file: each line by its own model, and lines in languages without one left as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cappunc_cli.files.fixer import Settings
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.run import Result, Worker, WorkOrder
+from cappunc_cli.restore.options import Options
+
+ENGLISH = [
+    "good evening and welcome to the show",
+    "we have a lot to talk about tonight",
+    "my guest is a writer from london",
+    "she has written more than ten books",
+    "and she is here to talk about the last one",
+    "it is about a house by the river",
+]
+SPANISH = [
+    "buenas noches y bienvenidos al programa",
+    "tenemos mucho de que hablar esta noche",
+    "mi invitada es una escritora de madrid",
+    "ha escrito más de diez libros en su vida",
+    "y está aquí para hablar del último",
+    "trata de una casa que está cerca del río",
+]
+CHINESE = [
+    "晚上好欢迎收看",
+    "今晚我们有很多话题",
+    "我的嘉宾是作家",
+    "她写了十多本书",
+    "她来谈谈最后一本",
+    "这是关于河边的房子",
+]
+RUSSIAN = [
+    "добрый вечер и добро пожаловать",
+    "сегодня нам есть о чём поговорить",
+    "моя гостья писательница из лондона",
+    "она написала более десяти книг",
+    "и она пришла поговорить о последней",
+    "это книга о доме у реки",
+]
+
+
+def srt(cues: Sequence[str]) -> str:
+    return "\n".join(f"{i}\n00:00:{3 * i:02},000 --> 00:00:{3 * i + 3:02},000\n{cue}\n" for i, cue in enumerate(cues))
+
+
+def fixed(folder: Path, text: str, lang: str = "auto", name: str = "talk.srt") -> tuple[str, Result]:
+    (folder / name).write_text(text, encoding="utf-8")
+    request = FixRequest(ModelChoice(lang, fast=True), Settings("", "cpu", None, Options()))
+    (result,) = Worker(WorkOrder(request, ResultWriter("new"))).run([Job(str(folder / name))])
+    return (result.data or b"").decode(), result
+
+
+def lines_of(text: str, among: Sequence[str]) -> list[str]:
+    """The lines of a result that are lines of `among` but for marks and case."""
+
+    def bare(line: str) -> str:
+        return "".join(c for c in line.lower() if c.isalpha())
+
+    wanted = {bare(line) for line in among}
+    return [line for line in text.splitlines() if bare(line) in wanted]
+
+
+def test_each_language_by_its_own_model(tmp_path: Path) -> None:
+    text, result = fixed(tmp_path, srt([*ENGLISH, *SPANISH, *ENGLISH]))
+    english, spanish = lines_of(text, ENGLISH), lines_of(text, SPANISH)
+    assert (len(english), len(spanish), result.note) == (12, 6, "")
+    assert any("London" in line for line in english)
+    assert any("Madrid" in line for line in spanish)
+    assert english[0].startswith("Good evening")
+    alone, _ = fixed(tmp_path, srt(SPANISH), "es", "alone.srt")
+    assert spanish == lines_of(alone, SPANISH)
+
+
+@pytest.mark.parametrize(("others", "code"), [(CHINESE, "zh"), (RUSSIAN, "ru")])
+@pytest.mark.parametrize("lang", ["auto", "en"])
+def test_lines_in_other_scripts_stay_in_bilingual_cues(
+    tmp_path: Path, others: Sequence[str], code: str, lang: str
+) -> None:
+    pairs = [f"{one}\n{other}" for one, other in zip(others, ENGLISH, strict=True)]
+    text, result = fixed(tmp_path, srt(pairs), lang)
+    assert [line for line in text.splitlines() if line in others] == others
+    assert lines_of(text, ENGLISH)[0].startswith("Good evening")
+    assert "left as they are" in result.note
+    assert code in result.note or code == "ru"  # some Cyrillic language
+
+
+def test_a_file_without_a_line_in_a_known_language_is_refused(tmp_path: Path) -> None:
+    for lang in ("auto", "en"):
+        _, result = fixed(tmp_path, srt([*RUSSIAN, "OK"]), lang)
+        assert result.status == "failed"
+        assert "no model" in result.reason
+
+
+def test_languages_that_are_named_limit_the_choice(tmp_path: Path) -> None:
+    _, result = fixed(tmp_path, srt(SPANISH), "en,es")
+    assert result.language == "es"
+    # Catalan looks most like Spanish of these two.
+    _, result = fixed(tmp_path, srt(["bona nit i benvinguts al programa d'avui amb la meva convidada"]), "en,es")
+    assert result.language == "es"
+
+
+TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="fr"><body><div><p begin="0s" end="2s">{}</p></div></body></tt>'
+SAMI = """<SAMI><HEAD><STYLE TYPE="text/css"><!-- .FRCC {{ Name: French; lang: fr-FR; }} --></STYLE></HEAD><BODY>
+<SYNC Start=0><P Class=FRCC>{}</BODY></SAMI>"""
+WEBVTT = "WEBVTT\nKind: captions\nLanguage: fr\n\n00:00.000 --> 00:02.000\n{}\n"
+WHISPER = '{{"text": "{0}", "segments": [{{"id": 0, "start": 0, "end": 2, "text": "{0}"}}], "language": "fr"}}'
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.ttml", TTML), ("a.smi", SAMI), ("a.vtt", WEBVTT), ("a.json", WHISPER)])
+def test_a_short_text_has_the_language_that_the_file_declares(tmp_path: Path, name: str, text: str) -> None:
+    _, result = fixed(tmp_path, text.format("on part demain"), name=name)
+    assert (result.error, result.language) == (None, "fr")
