@@ -166,6 +166,9 @@ def _same_copies(format: Format, document: Document, word: Word, again: Document
     if len(word.places) != len(new.places):
         return False
     for a, b in zip(word.places, new.places, strict=True):
+        (start, stop), (new_start, new_stop) = a[0], b[0]
+        if len(a) == len(b) == 1 and document.source[start:stop] == again.source[new_start:new_stop]:
+            continue
         old_text, new_text = format.shown(document.source, a), format.shown(again.source, b)
         if old_text != new_text and not same_word(old_text, new_text, diacritics=diacritics):
             return False

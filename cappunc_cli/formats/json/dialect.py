@@ -20,6 +20,10 @@ _NAME = re.compile(r"[\w@$ -]+")
 _BELOW = re.compile(r"[.\[:=]")
 
 
+#: Makes the entry of a mark that comes after the entry of a word.
+NewMark = Callable[[Node, str], dict[str, Any]]
+
+
 class Field(NamedTuple):
     """One string that shows words: a single word, part of one, a mark, or a longer text.
 
@@ -70,7 +74,7 @@ class Track:
     copies: Sequence[Sequence[Field]] = ()
     timing: Sequence[Field] = ()
     anchors: Sequence[Anchor] = ()
-    new_mark: Callable[[Node, str], dict[str, Any]] | None = None
+    new_mark: NewMark | None = None
     bare: Sequence[tuple[int | None, Sequence[Field]]] = ()
     channel: str | None = None
     begins_turn: bool = False

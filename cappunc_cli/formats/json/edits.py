@@ -53,11 +53,11 @@ def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: 
 
 def _copy_edits(transcript: Transcript, copy: Copy, showing: Showing, change: Change, attach: bool) -> Iterator[Edit]:
     """The edits of one copy, with texts that are not escaped yet."""
-    source, stream = transcript.source, transcript.field_at(copy[0][0])[1]
+    source, stream = transcript.source, transcript.literal_at(copy[0][0])[1]
     own = "".join([decoded(source[a:b]) for a, b in copy])
     new = target(own, showing, stream.style, change)
-    if attach and stream.track.new_mark is not None:
-        marks = [part for part in copy[1:] if is_mark_entry(source, transcript.field_at(part[0])[0], part)]
+    if attach and stream.new_mark is not None:
+        marks = [part for part in copy[1:] if is_mark_entry(source, transcript.entry_at(part[0]), part)]
         yield from ((a, b, "") for a, b in marks)
         copy = tuple([part for part in copy if part not in marks])
         own = "".join([decoded(source[a:b]) for a, b in copy])
@@ -95,16 +95,14 @@ def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Ite
     """The edits with escapes; in lists whose marks are entries, as edits of entries."""
     source = transcript.source
     ascii_only = source.isascii()
-    for _, group in groupby(found, key=lambda edit: transcript.field_at(edit[0])[0].literal.start):
+    for (literal, stream), group in groupby(found, key=lambda edit: transcript.literal_at(edit[0])):
         own = list(group)
-        field, stream = transcript.field_at(own[0][0])
-        if stream.track.new_mark is not None and field.item is not None:
-            new_mark = None if attach else stream.track.new_mark
-            own = list(entry_edits(source, field, transcript.closely_followed(field), own, new_mark))
-        literal = field.literal
-        inside = source[literal.start : literal.stop] if any(not text.isascii() for _, _, text in own) else ""
+        if stream.new_mark is not None and (entry := transcript.entry_at(literal[0])) is not None:
+            followed = transcript.closely_followed(entry)
+            own = list(entry_edits(source, entry, followed, own, None if attach else stream.new_mark))
+        inside = source[slice(*literal)] if any(not text.isascii() for _, _, text in own) else ""
         for start, stop, text in own:
-            is_inside = literal.start < start <= stop < literal.stop
+            is_inside = literal[0] < start <= stop < literal[1]
             yield start, stop, escape(text, inside, ascii_only) if is_inside else text
 
 
@@ -166,12 +164,10 @@ def skeleton(transcript: Transcript) -> str:
     source = transcript.source
     found: list[Edit] = [(*span, "0") for _, _, span in _counts(source, transcript.anchors)]
     copies = [copy for word in transcript.words for copy in word.places] + [copy for copy, _ in transcript.respelled]
-    has_entries = any(stream.track.new_mark is not None for stream in transcript.streams)
     for copy in copies:
-        if has_entries and len(copy) > 1 and transcript.field_at(copy[0][0])[1].track.new_mark is not None:
-            fields = [transcript.field_at(start)[0] for start, _ in copy]
-            marks = [n for n, part in enumerate(copy) if n and is_mark_entry(source, fields[n], part)]
-            found += [removal(source, fields[n], transcript.closely_followed(fields[n])) for n in marks]
-            copy = tuple([part for n, part in enumerate(copy) if n not in marks])
-        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(copy)]
+        entries = [transcript.entry_at(start) for start, _ in copy] if len(copy) > 1 else []
+        marks = [n for n, entry in enumerate(entries) if n and is_mark_entry(source, entry, copy[n])]
+        found += [removal(source, entry, transcript.closely_followed(entry)) for n in marks if (entry := entries[n])]
+        parts = [part for n, part in enumerate(copy) if n not in marks] if marks else copy
+        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(parts)]
     return splice(source, found)

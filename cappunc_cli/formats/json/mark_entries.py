@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cappunc_cli.document.words import Span
-from cappunc_cli.formats.json.dialect import Field
+from cappunc_cli.formats.json.dialect import Field, NewMark
 from cappunc_cli.formats.json.scan import Node, decoded
 from cappunc_cli.formats.splice import Edit
 
@@ -18,9 +18,9 @@ _KEY_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:\s*)')
 _MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
 
 
-def is_mark_entry(source: str, field: Field, fragment: Span) -> bool:
+def is_mark_entry(source: str, field: Field | None, fragment: Span) -> bool:
     """Whether a field is the entry of a mark, and a fragment is all of its text but white space."""
-    if field.item is None or any(map(str.isalnum, field.literal)):
+    if field is None or any(map(str.isalnum, field.literal)):
         return False
     start, stop = field.literal.start + 1, field.literal.stop - 1
     return not (decoded(source[start : fragment[0]]) + decoded(source[fragment[1] : stop])).strip()
@@ -31,7 +31,7 @@ def entry_edits(
     field: Field,
     followed: bool,
     edits: Sequence[Edit],
-    new_mark: Callable[[Node, str], dict[str, Any]] | None,
+    new_mark: NewMark | None,
 ) -> Iterator[Edit]:
     """Convert edits of a field in a list whose marks are entries.
 

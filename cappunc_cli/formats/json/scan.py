@@ -34,11 +34,6 @@ class Literal(str):
     start: int
     stop: int
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the literal has no escapes."""
-        return self.stop - self.start == len(self) + 2
-
 
 class Node(dict[str, Any]):
     """An object; source[start:stop] is its text, braces included. `pairs` keeps duplicate keys where there are any."""

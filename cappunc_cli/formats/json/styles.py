@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -62,7 +62,7 @@ def _lacks(stream: int, feature: int, spoken: Sequence[Sequence[Token]], shown: 
     return max(elsewhere) > _RARE * count
 
 
-def differing(spoken: Sequence[Sequence[Token]], styles: Sequence[Style]) -> Iterator[int]:
+def differing(spoken: Sequence[Sequence[Token]], styles: Mapping[int, Style]) -> Iterator[int]:
     """The words that some streams show with a capital and others without, though all of these show case."""
     for i, tokens in enumerate(spoken):
         if len({_features(token.text) & _CAPITAL for token in tokens if styles[token.stream].case}) > 1:

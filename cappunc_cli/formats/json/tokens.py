@@ -111,23 +111,22 @@ def tokenize(source: str, fields: Sequence[Field], stream: int) -> list[Token]:
         while spans[f][1] <= start:
             f += 1
             cue += "\n" in fields[f].join
-        head = last = end_field = f
-        parts = [(f, start, stop)]
-        if stop > spans[f][1]:
+        field = fields[f]
+        begin, end, last = field.start, field.end, f
+        if stop <= spans[f][1]:
+            copy: Copy = (_place(source, field, start - spans[f][0], stop - spans[f][0], places),)
+        else:
             parts = list(_parts(fields, spans, f, start, stop))
             text = "".join([joined[a:b] for _, a, b in parts])
             # The time of a mark in a field of its own does not count, or the word would end elsewhere without the mark.
             lettered = [f for f, a, b in parts if any(map(str.isalnum, joined[a:b]))]
             last = lettered[-1]
-            end_field = next((f for f in reversed(lettered) if fields[f].end is not None), last)
-        copy = tuple([_place(source, fields[f], a - spans[f][0], b - spans[f][0], places, f) for f, a, b in parts])
-        first = fields[head]
-        # Only the first word of a field has its start, only the last one its end.
-        begin, end = None if head == tail else first.start, fields[end_field].end
-        if head == tail:
-            tokens[-1].end = None
-        turn, goes_on = number in turns, number in followed
-        tokens.append(Token(intern(text), key_of(text), copy, stream, begin, end, first.speaker, cue, turn, goes_on))
+            end = next((fields[f].end for f in reversed(lettered) if fields[f].end is not None), None)
+            copy = tuple([_place(source, fields[f], a - spans[f][0], b - spans[f][0], places) for f, a, b in parts])
+        if f == tail:  # only the first word of a field has its start, only the last one its end
+            begin = tokens[-1].end = None
+        begins_turn, goes_on = number in turns, number in followed
+        tokens.append(Token(text, key_of(text), copy, stream, begin, end, field.speaker, cue, begins_turn, goes_on))
         tail = last
     return tokens
 
@@ -158,14 +157,15 @@ def _parts(
         f += 1
 
 
-def _place(source: str, field: Field, start: int, stop: int, places: dict[int, list[int]], f: int) -> Span:
-    """The span in the source of a part of a field's text."""
-    if field.literal.is_plain:
-        base = field.literal.start + 1
+def _place(source: str, field: Field, start: int, stop: int, places: dict[int, list[int]]) -> Span:
+    """The span in the source of a part of a field's text; `places` keeps those of characters in escaped literals."""
+    literal = field.literal
+    base = literal.start + 1
+    if literal.stop - base == len(literal) + 1:
         return base + start, base + stop
-    if f not in places:
-        places[f] = offsets(source, field.literal)
-    return places[f][start], places[f][stop]
+    if base not in places:
+        places[base] = offsets(source, literal)
+    return places[base][start], places[base][stop]
 
 
 def split_letters(text: str, lengths: Sequence[int]) -> list[Span]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
-from cappunc_cli.formats.json.dialect import Anchor, Field, Track, speaker_name
+from cappunc_cli.formats.json.dialect import Anchor, Field, NewMark, Track, speaker_name
 from cappunc_cli.formats.json.scan import Literal, characters
 from cappunc_cli.formats.json.styles import FULL_STYLE, Showing, Style, differing, styles_of
 from cappunc_cli.formats.json.tokens import Token, split_letters, tokenize
@@ -37,9 +38,9 @@ class _Respelled(NamedTuple):
 
 @dataclass(slots=True)
 class Stream:
-    """One copy of a track, and whether it shows case and marks."""
+    """One copy of a track: how to make the entry of a mark, if marks are entries; whether it shows case and marks."""
 
-    track: Track
+    new_mark: NewMark | None
     style: Style = FULL_STYLE
 
 
@@ -57,8 +58,11 @@ class Transcript:
         self.anchors: list[Anchor] = []
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
-        self._fields: dict[int, tuple[Field, int]] = {}
-        self._starts: list[int] = []
+        #: Where the literals with words start, in order; and of each, where it stops and its stream.
+        self._starts, self._stops, self._numbers = array("Q"), array("Q"), array("I")
+        self._literals: dict[int, tuple[int, int]] = {}
+        #: The fields that are entries of a list whose marks are entries, too.
+        self._entries: dict[int, Field] = {}
         self._cue = self._turn = 0
         #: The channel and the name of the last speaker, and of the speaker of each turn.
         self._speaker: tuple[object, str | None] | None = None
@@ -79,7 +83,7 @@ class Transcript:
         streams = self.streams[first:]
         for stream, style in zip(streams, styles_of(spoken, first, len(streams), unmarked), strict=True):
             stream.style = style
-        styles = [stream.style for stream in self.streams]
+        styles = {number: stream.style for number, stream in enumerate(streams, first)}
         self.differing += [len(self.words) + i for i in differing(spoken, styles)]
         numbers = {id(word): number for number, word in enumerate(spoken, len(self.words))} if respelled else {}
         self.respelled += [_showing(token, numbers) for token in respelled]
@@ -88,32 +92,41 @@ class Transcript:
         self._add_words(track, spoken, styles)
 
     def finish(self) -> None:
-        """Prepare for `field_at`, when all tracks have been added."""
-        self._starts = sorted(self._fields)
+        """Prepare for `literal_at`, when all tracks have been added."""
+        self._starts.extend(sorted(self._literals))
+        for start in self._starts:
+            stop, stream = self._literals[start]
+            self._stops.append(stop)
+            self._numbers.append(stream)
+        self._literals.clear()
 
-    def field_at(self, offset: int) -> tuple[Field, Stream]:
-        """The field whose literal contains an offset of the source, and its stream."""
-        field, stream = self._fields[self._starts[bisect_right(self._starts, offset) - 1]]
-        return field, self.streams[stream]
+    def literal_at(self, offset: int) -> tuple[Span, Stream]:
+        """The span of the literal that contains an offset of the source, and its stream."""
+        i = bisect_right(self._starts, offset) - 1
+        return (self._starts[i], self._stops[i]), self.streams[self._numbers[i]]
 
-    def closely_followed(self, field: Field) -> bool:
-        """Whether no join comes after a field in its stream."""
-        stream = self._fields[field.literal.start][1]
-        for i in range(bisect_right(self._starts, field.literal.start), len(self._starts)):
-            following, other = self._fields[self._starts[i]]
-            if other == stream:
-                return not following.join
-        return False
+    def entry_at(self, offset: int) -> Field | None:
+        """The field that contains an offset, if it is an entry of a list whose marks are entries."""
+        return self._entries.get(self._starts[bisect_right(self._starts, offset) - 1])
+
+    def closely_followed(self, entry: Field) -> bool:
+        """Whether no join comes after an entry in its stream."""
+        i = bisect_left(self._starts, entry.literal.start)
+        later = (n for n in range(i + 1, len(self._starts)) if self._numbers[n] == self._numbers[i])
+        following = self._entries.get(self._starts[n]) if (n := next(later, None)) is not None else None
+        return following is not None and not following.join
 
     def _tokens(self, track: Track, fields: Sequence[Field]) -> list[Token]:
         """The tokens of a new stream; each string counts once, as a copy may turn out to be the words themselves."""
         stream = len(self.streams)
-        self.streams.append(Stream(track))
-        known, own = self._fields, []
+        self.streams.append(Stream(track.new_mark))
+        known, own = self._literals, []
         for field in fields:
             if field.literal.start not in known:
-                known[field.literal.start] = field, stream
+                known[field.literal.start] = field.literal.stop, stream
                 own.append(field)
+                if field.item is not None and track.new_mark is not None:
+                    self._entries[field.literal.start] = field
         return tokenize(self.source, own, stream)
 
     def _align(
@@ -154,7 +167,7 @@ class Transcript:
             before += len(token.key)
         return found
 
-    def _add_words(self, track: Track, spoken: Sequence[Spoken], styles: Sequence[Style]) -> None:
+    def _add_words(self, track: Track, spoken: Sequence[Spoken], styles: Mapping[int, Style]) -> None:
         first_cue = self._cue + bool(self.words)
         timing = self._timing(track, spoken) if track.timing else {}
         if track.begins_turn and self.words:
