@@ -56,6 +56,8 @@ class Fixed:
     capitals: int
     encoding: Encoding = UTF_8
     respelled: tuple[Respelled, ...] = ()
+    #: With `existing="recheck"`, the words whose existing marks are gone or others, at their lines.
+    rechecked: tuple[Notice, ...] = ()
 
     @property
     def data(self) -> bytes:
@@ -258,7 +260,8 @@ class Fixer:
                 (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
                 marks += old_label.signs != new_label.signs
                 capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
-        fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8)
+        rechecked = _rechecked(document, source, new) if self.settings.options.existing == "recheck" else ()
+        fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8, rechecked=rechecked)
         if old and (self.settings.numbers or self.settings.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
         if narrow is not None and narrow.guess and changes_more_than_ascii(encode(source, narrow), fixed.data):
@@ -284,6 +287,22 @@ class Fixer:
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
+
+
+def _rechecked(document: Document, source: str, new: Sequence[str]) -> tuple[Notice, ...]:
+    """The words that had a mark and have another one now, or none, with the word after them."""
+    from cappunc_cli.document.words import Notice
+    from cappunc_cli.formats.splice import line_of
+
+    found, old = [], document.texts
+    for i, (before, after) in enumerate(zip(old, new, strict=True)):
+        marks = [cached_strip(text)[1].mark for text in (before, after)]
+        if marks[0] and marks[0] != marks[1]:
+            places = document.words[i].places
+            line = line_of(source, places[0][0][0]) if places else 1
+            said = (" ".join(texts[i : i + 2]) for texts in (old, new))
+            found.append(Notice(line, "“{}” is now “{}”".format(*said)))
+    return tuple(found)
 
 
 def _neighbours(document: Document, source: str) -> list[tuple[str, str]]:

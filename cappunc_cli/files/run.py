@@ -60,6 +60,8 @@ class Result:
     model: str = ""
     notices: tuple[Notice, ...] = ()
     respelled: tuple[Respelled, ...] = ()
+    #: Existing marks that `--existing recheck` has changed.
+    rechecked: tuple[Notice, ...] = ()
     #: A note about a guessed encoding or about languages without a model, or "".
     note: str = ""
     #: Terms of the glossary that occur in the file, if there is a glossary.
@@ -88,6 +90,8 @@ class Result:
         entry |= {"line": self.line} if self.line is not None else {}
         if self.respelled:
             entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.respelled]
+        if self.rechecked:
+            entry["rechecked"] = [(one.line, one.message) for one in self.rechecked]
         return entry
 
 
@@ -327,6 +331,7 @@ class Worker:
             fixer.model.config.name if fixed.words else "",
             fixed.notices,
             fixed.respelled,
+            fixed.rechecked,
             "; ".join(filter(None, notes)),
             glossary.sightings(file.new) if glossary.terms else None,
             data,

@@ -265,6 +265,8 @@ class Run:
                     write_diff(result.data.decode("utf-8", "surrogateescape"))
                 else:
                     write_stdout(result.data)
+        for notice in result.rechecked:
+            reporter.info(f"{job.name}:{notice.line}: {notice.message}")
         for change in result.respelled:
             reporter.detail(f"{job.name}: {change.line()}")
         log = reporter.info if listed and (job.target is not None or not result.words) else reporter.detail

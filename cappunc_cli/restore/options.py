@@ -14,7 +14,7 @@ from cappunc_cli.restore.chunks import check
 from cappunc_cli.restore.models.registry import ModelConfig, languages_with
 from cappunc_cli.restore.terms import Glossary
 
-EXISTING = ("auto", "keep", "replace")
+EXISTING = ("auto", "keep", "recheck", "replace")
 #: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
 SENSITIVITY_NATS = 6.0
 #: What each style adds to the score of a comma, in nats: a comma needs odds of about 2:1 with light, 1:2 with heavy.
@@ -49,7 +49,8 @@ Style = Annotated[
 Existing = Annotated[
     str,
     Option(
-        "auto: restore what is missing; keep: never remove; replace: start over.",
+        "auto: restore what is missing; keep: never remove; recheck: auto, and remove what is surely wrong; "
+        "replace: start over.",
         CHANGE,
         metavar="HOW",
         choices=EXISTING,

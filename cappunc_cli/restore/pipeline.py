@@ -31,6 +31,7 @@ from cappunc_cli.restore.decoding.passage import (
     posteriors_of,
     sentence_end_probability,
 )
+from cappunc_cli.restore.decoding.recheck import recheck
 from cappunc_cli.restore.decoding.unrestored import Lack, expect
 from cappunc_cli.restore.decoding.word_properties import (
     UNITS,
@@ -297,6 +298,8 @@ def rewrite(
     """
     if not words:
         return []
+    if options.existing == "recheck":
+        words, options = _rechecked(words, rows, model, options), replace(options, existing="auto")
     passage = passage_of(words, rows, model, options)
     passage.committed, passage.continues = len(committed), continues
     written = passage.labels
@@ -311,6 +314,15 @@ def rewrite(
     new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
     texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
     return [*committed, *texts[len(committed) :]]
+
+
+def _rechecked(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
+    """The words without the marks that are nearly certainly wrong."""
+    passage = passage_of(words, rows, model, options)
+    lack = judge(passage, expect(passage.posteriors))
+    passage.posteriors = allowed(passage)
+    checked = zip(words, passage.labels, recheck(passage, lack.marks), passage.bare, strict=True)
+    return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
 
 
 def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:

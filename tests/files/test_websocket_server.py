@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -276,3 +277,32 @@ def test_a_port_in_use() -> None:
         )
     assert run.returncode == 1
     assert re.fullmatch(r"cappunc: cannot listen on 127\.0\.0\.1:\d+ \(.*\)\n", run.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "headers", "status"),
+    [
+        ((), {}, 101),
+        ((), {"Origin": "https://evil.example"}, 403),
+        ((), {"Origin": "null"}, 403),
+        ((), {"Origin": "http://localhost:3000"}, 403),
+        ((), {"Host": "evil.example"}, 403),
+        ((), {"Host": "evil.example:80"}, 403),
+        ((), {"Host": "localhost.evil.example"}, 403),
+        ((), {"Host": "localhost:80"}, 101),
+        ((), {"Host": "[::1]:80"}, 101),
+        (("--allow-origin", "https://good.example"), {"Origin": "https://good.example"}, 101),
+        (("--allow-origin", "https://good.example"), {"Origin": "https://good.example.evil.example"}, 403),
+        (("--allow-host", "captions.example"), {"Host": "captions.example"}, 101),
+    ],
+)
+def test_foreign_pages_and_names_are_refused(options: tuple[str, ...], headers: dict[str, str], status: int) -> None:
+    with server(*options) as (address, _):
+        _, _, port = address.rpartition(":")
+        given = {"Host": f"127.0.0.1:{port}"} | headers
+        lines = [f"{name}: {value}\r\n" for name, value in given.items()]
+        upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        request = f"GET / HTTP/1.1\r\n{''.join(lines)}{upgrade}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", int(port))) as connection:
+            connection.sendall(request.encode())
+            assert connection.recv(100).split()[1] == str(status).encode()
