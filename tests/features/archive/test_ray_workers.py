@@ -1,4 +1,4 @@
-"""Blocks on Ray: who dies, hangs or lacks memory is refused alone, and all else is done once."""
+"""Groups on Ray: who dies, hangs or lacks memory is refused alone, and all else is done once."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from cappunc_cli.features.archive.block_worker import BlockResult, Refusal, WorkOrder
-from cappunc_cli.features.archive.target_store import TargetStore
-from cappunc_cli.features.archive.work_plan import BlockFile, FileBlock
 
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.ray_workers import RayOptions, _Pool
 from cappunc_cli.files.fixer import Settings
+from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.run import Result, WorkOrder
 from cappunc_cli.restore.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = WorkOrder(
-    FixRequest(ModelChoice("en", "tiny"), Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run"
-)
+ORDER = WorkOrder(FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options())), ResultWriter("new"))
 
 
 class Died(Exception):
@@ -52,12 +50,12 @@ class Raised(Died):
 class FakeRay:
     """What `_Pool` needs of Ray: calls are answered one by one, when they are waited for.
 
-    `behaviour` gives the result of a block, or raises: Died takes the actor along, TimeoutError never answers.
+    `behaviour` gives the results of a group, or raises: Died takes the actor along, TimeoutError never answers.
     """
 
     exceptions = SimpleNamespace(RayError=Died, RayTaskError=Raised)
 
-    def __init__(self, behaviour: Callable[[FileBlock], BlockResult], cores: int = 2) -> None:
+    def __init__(self, behaviour: Callable[[list[Job]], list[Result]], cores: int = 2) -> None:
         self.behaviour = behaviour
         self.cores = cores
         self.begun = 0
@@ -72,12 +70,12 @@ class FakeRay:
     def remote(self, **_: Any) -> Callable[[Any], Any]:
         return lambda _: SimpleNamespace(remote=self._actor)
 
-    def _actor(self, _: WorkOrder) -> Any:
+    def _actor(self, *_: Any) -> Any:
         self.begun += 1
         actor = SimpleNamespace(dead=False, hung=False, open=[], number=self.begun)
 
-        def call(block: FileBlock | None = None) -> Any:
-            made = SimpleNamespace(actor=actor, block=block, answer=None)
+        def call(group: list[Job] | None = None) -> Any:
+            made = SimpleNamespace(actor=actor, group=group, answer=None)
             actor.open.append(id(made))
             self.most[actor.number] = max(self.most[actor.number], len(actor.open))
             return Call(made)
@@ -91,7 +89,8 @@ class FakeRay:
         for call in calls if timeout and not answered else ():
             if not call.made.actor.hung:
                 self._answer(call.made)
-                answered.append(call)
+                if not call.made.actor.hung:
+                    answered.append(call)
                 break
         else:
             if timeout and not answered:
@@ -100,7 +99,7 @@ class FakeRay:
 
     def _answer(self, made: Any) -> None:
         try:
-            made.answer = ("begun", None) if made.block is None else ("result", self.behaviour(made.block))
+            made.answer = ("result", [] if made.group is None else self.behaviour(made.group))
         except TimeoutError:
             made.actor.hung = True
         except Raised as error:
@@ -130,54 +129,44 @@ class Call:
         self.made = made
 
 
-def blocks(count: int = 8, files: int = 5) -> list[FileBlock]:
-    return [
-        FileBlock(n, tuple(BlockFile(f"in/{n}-{i}", f"{n}-{i}", 10, "tag") for i in range(files))) for n in range(count)
-    ]
+def groups(count: int = 8, files: int = 5) -> list[list[Job]]:
+    return [[Job(f"in/{n}-{i}") for i in range(files)] for n in range(count)]
 
 
-def done(block: FileBlock) -> BlockResult:
-    return BlockResult(block.number, "node", fixed=len(block.files))
+def done(group: list[Job]) -> list[Result]:
+    return [Result(job, "fixed", 2, node="node") for job in group]
 
 
-def run(ray: FakeRay, given: list[FileBlock], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
+def run(ray: FakeRay, given: list[list[Job]], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
     """How many files are done, and why the others are not."""
-    pool = _Pool(ray, RayOptions(seconds=seconds), ORDER, Reporter(quiet=True))
-    results = list(pool.results(iter(given)))
-    refusals = [refusal for result in results for refusal in result.refusals]
-    assert len({refusal.path for refusal in refusals}) == len(refusals)
-    return sum(result.fixed for result in results), {refusal.path: refusal.reason for refusal in refusals}
+    results = list(_Pool(ray, RayOptions(seconds=seconds), ORDER).results(iter(given)))
+    assert len({result.job.source for result in results}) == len(results)
+    fixed = sum(result.status == "fixed" for result in results)
+    return fixed, {result.job.source: result.reason for result in results if result.status == "failed"}
 
 
-def that_has(name: str, error: Exception) -> tuple[Callable[[FileBlock], BlockResult], Counter[str]]:
-    """A behaviour that raises for every block with a certain file, and counts how often each file is done."""
+def that_has(name: str, error: Exception) -> tuple[Callable[[list[Job]], list[Result]], Counter[str]]:
+    """A behaviour that raises for every group with a certain file, and counts how often each file is done."""
     counts: Counter[str] = Counter()
 
-    def behaviour(block: FileBlock) -> BlockResult:
-        if any(file.source == name for file in block.files):
+    def behaviour(group: list[Job]) -> list[Result]:
+        if any(job.source == name for job in group):
             raise error
-        counts.update(file.source for file in block.files)
-        return done(block)
+        counts.update(job.source for job in group)
+        return done(group)
 
     return behaviour, counts
 
 
-def test_each_block_is_done_once_and_few_are_in_flight() -> None:
+def test_each_group_is_done_once_and_one_is_in_flight() -> None:
     ray = FakeRay(done)
-    assert run(ray, blocks(20)) == (100, {})
+    assert run(ray, groups(20)) == (100, {})
     assert ray.begun == 2
-    assert max(ray.most.values()) == ray_workers.PARALLEL_BLOCKS
+    assert max(ray.most.values()) == 1
 
 
-def test_no_blocks() -> None:
+def test_no_groups() -> None:
     assert run(FakeRay(done), []) == (0, {})
-
-
-def test_a_large_block_has_an_actor_for_itself() -> None:
-    large = [FileBlock(n, (BlockFile(f"{n}", f"{n}", 9 << 20, "tag"),)) for n in range(4)]
-    ray = FakeRay(done, cores=1)
-    assert run(ray, large) == (4, {})
-    assert ray.most[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -189,44 +178,28 @@ def test_a_large_block_has_an_actor_for_itself() -> None:
 )
 def test_a_file_that_kills_its_process_is_refused_alone(error: Exception, reason: str) -> None:
     behaviour, counts = that_has("in/3-2", error)
-    assert run(FakeRay(behaviour), blocks()) == (39, {"in/3-2": reason})
+    assert run(FakeRay(behaviour), groups()) == (39, {"in/3-2": reason})
     assert set(counts.values()) == {1}
 
 
 def test_a_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "_POLL_S", 0.01)
     behaviour, counts = that_has("in/3-2", TimeoutError())
-    fixed, refused = run(FakeRay(behaviour), blocks(), seconds=0.1)
+    fixed, refused = run(FakeRay(behaviour), groups(), seconds=0.1)
     assert (fixed, refused) == (39, {"in/3-2": "takes longer than --file-timeout (0.1 s)"})
     assert set(counts.values()) == {1}
 
 
 def test_a_process_that_dies_by_itself_loses_no_files() -> None:
-    """A node goes: each of its blocks is done elsewhere."""
+    """A node goes: each of its groups is done elsewhere."""
     deaths = iter([True, False, True, False, False, True])
 
-    def behaviour(block: FileBlock) -> BlockResult:
+    def behaviour(group: list[Job]) -> list[Result]:
         if next(deaths, False):
             raise Died("the node has gone")
-        return done(block)
+        return done(group)
 
-    assert run(FakeRay(behaviour), blocks()) == (40, {})
-
-
-def test_files_that_ran_out_of_memory_run_alone() -> None:
-    alone: list[bool] = []
-
-    def behaviour(block: FileBlock) -> BlockResult:
-        starved = [file for file in block.files if file.source == "in/3-2"]
-        if not starved:
-            return done(block)
-        alone.append(block.alone)
-        if block.alone:
-            return done(block)
-        return BlockResult(block.number, "node", fixed=len(block.files) - 1, retry=starved)
-
-    assert run(FakeRay(behaviour), blocks()) == (40, {})
-    assert alone == [False, True]
+    assert run(FakeRay(behaviour), groups()) == (40, {})
 
 
 def test_actors_that_fail_to_start_end_the_run() -> None:
@@ -235,7 +208,7 @@ def test_actors_that_fail_to_start_end_the_run() -> None:
             made.actor.dead = True
 
     with pytest.raises(CappuncError, match="Ray workers fail to start"):
-        run(Broken(done), blocks())
+        run(Broken(done), groups())
 
 
 def test_a_run_ends_with_the_last_node() -> None:
@@ -245,11 +218,11 @@ def test_a_run_ends_with_the_last_node() -> None:
         def nodes(self) -> list[dict[str, bool]]:
             return [{"Alive": self.begun < 2}]
 
-    def dies(_: FileBlock) -> BlockResult:
+    def dies(_: list[Job]) -> list[Result]:
         raise Died("the node has gone")
 
     with pytest.raises(CappuncError, match="all Ray nodes have died"):
-        run(Gone(dies, cores=2), blocks())
+        run(Gone(dies, cores=2), groups())
 
 
 def test_a_node_with_another_version_ends_the_run() -> None:
@@ -258,20 +231,19 @@ def test_a_node_with_another_version_ends_the_run() -> None:
             made.answer = ("raised", Raised(CappuncError("node has a different version of cappunc")))
 
     with pytest.raises(CappuncError, match="a different version"):
-        run(Other(done), blocks())
+        run(Other(done), groups())
 
 
 def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "_GROW_S", 0.0)
     ray = FakeRay(done, cores=1)
 
-    def more() -> Iterator[FileBlock]:
-        for block in blocks(20):
-            ray.cores = 1 + (block.number > 5) * 2
-            yield block
+    def more() -> Iterator[list[Job]]:
+        for number, group in enumerate(groups(20)):
+            ray.cores = 1 + (number > 5) * 2
+            yield group
 
-    pool = _Pool(ray, RayOptions(), ORDER, Reporter(quiet=True))
-    assert sum(result.fixed for result in pool.results(more())) == 100
+    assert len(list(_Pool(ray, RayOptions(), ORDER).results(more()))) == 100
     assert ray.begun == 3
 
 
@@ -310,7 +282,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
     assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
 
 
-def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker counts what it has done; of the file that killed it nobody else could tell."""
     counts: Counter[str] = Counter()
 
@@ -318,7 +290,7 @@ def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
         def __init__(self) -> None:
             pass
 
-        def count(self, result: BlockResult) -> None:
+        def count(self, result: Result) -> None:
             counts.update(ray_workers.metrics_of(result))
 
     behaviour, _ = that_has("in/3-2", Died("gone"))
@@ -327,21 +299,16 @@ def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ray_workers, "_check", lambda _: None)
     monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
     monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
-    order = WorkOrder(
-        FixRequest(ModelChoice("en", str(TINY)), Settings("", "auto", None, Options())),
-        TargetStore("out"),
-        "sig",
-        "run",
-    )
-    results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
-    assert sum(result.fixed for result in results) == 39
-    assert counts == {"refused": 1}
+    results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(ORDER, groups(), None))
+    assert sum(result.status == "fixed" for result in results) == 39
+    assert counts == {"failed": 1}
 
 
-def test_skipped_files_are_not_counted_as_refused() -> None:
-    refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", skipped=True)]
-    result = BlockResult(0, "node", fixed=3, words=Counter(en=40, de=2), refusals=refusals)
-    assert ray_workers.metrics_of(result) == {"files": 3, "words": 42, "refused": 1}
+def test_skipped_files_are_not_counted_as_failed() -> None:
+    counts: Counter[str] = Counter()
+    for status, words in (("fixed", 40), ("unchanged", 2), ("failed", 0), ("skipped", 0)):
+        counts.update(ray_workers.metrics_of(Result(Job("a"), status, words)))
+    assert counts == {"files": 2, "words": 42, "failed": 1}
 
 
 def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,32 +327,31 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
     (tmp_path / "in/bad.json").write_text('{"results": [{"alternatives": [{"transcript": "a')
     paths = {**os.environ, "RAY_worker_niceness": "0"}
 
-    def fix(*options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", *options]
+    def cappunc(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cappunc_cli", *options, "--model", str(tiny_model)]
         return subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True, check=False)
 
-    assert fix("-o", "one").returncode == 1
-    ray = fix("-o", "other", "--ray", "--jobs", "1")
+    assert cappunc("fix", "in", "-o", "one").returncode == 1
+    ray = cappunc("archive", "in", "other", "--ray", "--jobs", "1")
     assert (ray.returncode, ray.stdout) == (1, ""), ray.stderr
-    assert "files    20 fixed, 1 refused" in ray.stderr
+    assert "files    20 fixed, 1 failed" in ray.stderr
     for path in (tmp_path / "one").glob("*.txt"):
         assert (tmp_path / "other" / path.name).read_bytes() == path.read_bytes()
     (refusal,) = map(json.loads, (tmp_path / "other/.cappunc/refused.jsonl").read_text().splitlines())
-    assert refusal["path"] == "in/bad.json"
+    assert refusal["file"] == "in/bad.json"
 
 
 #: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
 SLOWLY = """
 import os, sys, time
-from cappunc_cli.files import fixer
-from cappunc_cli.features.archive import work_plan
-work_plan.FILES_TOGETHER = 4
-true = fixer.Fixer.read
+from cappunc_cli.files import fixer, run
+run.FILES_TOGETHER = 4
+true = fixer.Settings.read
 def read(self, text, name):
-    while name == "z.txt" and not os.path.exists("looked"):
+    while name.endswith("z.txt") and not os.path.exists("looked"):
         time.sleep(0.1)
     return true(self, text, name)
-fixer.Fixer.read = read
+fixer.Settings.read = read
 """
 
 
@@ -409,11 +375,11 @@ def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path)
         "RAY_worker_niceness": "0",
         "RAY_metrics_report_interval_ms": "1000",
     }
-    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", "-o", "out", "--ray"]
+    command = [sys.executable, "-m", "cappunc_cli", "archive", "--model", str(tiny_model), "in", "out", "--ray"]
     command += ["--jobs", "1", "--metrics-port", str(port)]
     with subprocess.Popen(command, cwd=tmp_path, env=paths, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wanted = {"files": 23.0, "words": 7.0 * sum(range(2, 25)), "refused": 1.0}
+            wanted = {"files": 23.0, "words": 7.0 * sum(range(2, 25)), "failed": 1.0}
             deadline = time.monotonic() + 240
             figures: dict[str, float] = {}
             while figures != wanted and process.poll() is None and time.monotonic() < deadline:
@@ -423,7 +389,7 @@ def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path)
             (tmp_path / "looked").touch()
         _, said = process.communicate()
     assert figures == wanted, said
-    assert "files    24 fixed, 1 refused" in said
+    assert "files    24 fixed, 1 failed" in said
 
 
 def scraped(port: int) -> dict[str, float]:
