@@ -22,7 +22,7 @@ def test_what_is_to_mend_is_counted_by_kind() -> None:
     count = mends.counted(["Oh,", "really?", "Yes.", "You", "know."], ["Oh", "really.", "Yes", "you", "know,"])
     # A comma and a question mark for a full stop; `Yes.`, which takes its capital along; the last full stop.
     assert {kind: found for kind, found in count.items() if found} == {
-        "words": 5, "all mends": 4, "comma missed": 1, "question mark missed": 1, "sentence end missed": 2,
+        "words": 5, "all edits": 4, "comma missed": 1, "question mark missed": 1, "sentence end missed": 2,
     }  # fmt: skip
     with pytest.raises(SystemExit, match="other"):
         mends.counted(["Oh."], ["Ah."])

@@ -101,7 +101,7 @@ def test_diacritics_are_shares_of_the_words() -> None:
 
 def test_mends_are_rates_of_each_run() -> None:
     def run(commas: int, model: str, **more: str) -> dict[str, object]:
-        counts = {"all mends": commas + 1, "comma missed": commas, "capital missed": 1, "capital superfluous": 0}
+        counts = {"all edits": commas + 1, "comma missed": commas, "capital missed": 1, "capital superfluous": 0}
         return {"model": model, "sets": {name: {"words": 500, **counts} for name in ("podcast", "phone")}, **more}
 
     page = tables.mends(

@@ -27,8 +27,7 @@ class Sample:
     `starts` are the start times of the hypothesis words in milliseconds (None: unknown), so that
     mistakes can be found in the recording; empty if there are no times at all.
     `probabilities` [hypothesis words, 4] are those of no mark, comma, period and question
-    mark, as `calibration.fold_columns` returns them; None if unknown. `tolerated` is the number of
-    quotations without quotation marks that the reference tolerates (`accepted.py`).
+    mark, as `calibration.fold_columns` returns them; None if unknown.
     """
 
     name: str
@@ -36,7 +35,6 @@ class Sample:
     hypothesis: Sequence[str]
     starts: Sequence[int | None] = ()
     probabilities: NDArray[np.float32] | None = None
-    tolerated: int = 0
 
 
 @dataclass(frozen=True)

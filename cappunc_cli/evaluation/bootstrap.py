@@ -1,12 +1,13 @@
-"""Bootstrap confidence intervals, and significance tests between two hypotheses.
+"""Bootstrap confidence intervals, and the significance of differences between hypotheses of one reference.
 
-The unit of resampling is a block of reference words with the hypothesis words aligned to them. Blocks of
-a fixed length keep neighbouring marks together and are the same for every hypothesis.
+The unit of resampling is a block of reference words with the hypothesis words aligned to them. Blocks of a fixed length
+keep neighbouring marks together and are the same for every hypothesis, so that the test is paired: each draw scores all
+hypotheses on the same blocks (Koehn 2004; p as in Moses and sacreBLEU's `--paired-bs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +29,66 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The figure of the other hypothesis minus that of the first, its 95 % interval, and its p-value."""
+class Interval:
+    """The 95 % percentile interval of a figure."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The figure of a hypothesis minus that of the first one, its 95 % interval, and its p-value."""
 
     difference: float
     low: float
     high: float
     p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """By metric: the interval of a hypothesis, and its difference to the first one ({} for the first itself)."""
+
+    intervals: dict[str, Interval]
+    differences: dict[str, Difference]
+
+
+def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> list[Resampled]:
+    """Resample hypotheses of one reference `draws` times; raises BadInput if their references differ."""
+    first = evaluations[0]
+    for other in evaluations[1:]:
+        if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
+            raise BadInput("the hypotheses must have the same reference")
+    figures = _figures(evaluations, draws, seed)
+    results = []
+    for number, evaluation in enumerate(evaluations):
+        own = {name: values[number] for name, values in figures.items()}
+        intervals = {name: Interval(*_tails(values)) for name, values in own.items()}
+        differences = {
+            name: _difference(figure(value) - figure(first.scores[name]), own[name] - figures[name][0])
+            for name, value in (evaluation.scores.items() if number else ())
+        }
+        results.append(Resampled(intervals, differences))
+    return results
+
+
+def _difference(observed: Figure, drawn: Figure) -> Difference:
+    """p is the share of draws whose difference is farther from the mean than the observed one is from none."""
+    distance = np.abs(drawn)
+    # Floats summed in another order may differ in the last bit.
+    farther = int(np.sum(distance - distance.mean() >= abs(observed) - 1e-12))
+    return Difference(float(observed), *_tails(drawn), (1 + farther) / (1 + len(drawn)))
+
+
+def _tails(values: Figure) -> tuple[float, float]:
+    low, high = np.quantile(values, _TAILS)
+    return float(low), float(high)
+
+
+def figure(value: Value) -> Figure:
+    """The one figure of a metric: F1, or the rate itself."""
+    return value.f1 if isinstance(value, Score) else value
 
 
 def blocks(evaluation: Evaluation, known: dict[PairKind, int]) -> Matrix:
@@ -61,76 +115,19 @@ def blocks(evaluation: Evaluation, known: dict[PairKind, int]) -> Matrix:
     return matrix
 
 
-def intervals(evaluation: Evaluation, draws: int, seed: int = 0) -> dict[str, tuple[float, float]]:
-    """Name of each metric -> lower and upper bound of its 95 % percentile bootstrap interval."""
+def _figures(evaluations: Sequence[Evaluation], draws: int, seed: int) -> dict[str, Figure]:
+    """The figure of every metric [hypotheses, draws], computed in batches to limit memory."""
     known: dict[PairKind, int] = {}
-    matrix = blocks(evaluation, known)
-    rng = np.random.default_rng(seed)
-
-    def drawn(count: int) -> Matrix:
-        return _weights(rng, count, len(matrix)) @ matrix
-
-    figures = _figures(evaluation, tuple(known), draws, drawn)
-    result = {}
-    for name, values in figures.items():
-        low, high = np.quantile(values, _TAILS)
-        result[name] = (float(low), float(high))
-    return result
-
-
-def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> dict[str, Comparison]:
-    """Compare two hypotheses of one reference by paired bootstrap and paired approximate randomisation.
-
-    p is the share of random exchanges of blocks between the two whose difference is at least as
-    large as the observed one (two-sided, never 0). Raises BadInput if the references differ.
-    """
-    if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
-        raise BadInput("the two hypotheses must have the same reference")
-    known: dict[PairKind, int] = {}
-    a = blocks(first, known)
-    b = blocks(other, known)
-    a = np.pad(a, ((0, 0), (0, len(known) - a.shape[1])))
-    order, rng = tuple(known), np.random.default_rng(seed)
-    observed = {name: _figure(v) - _figure(first.scores[name]) for name, v in other.scores.items()}
-
-    def resampled(count: int) -> Matrix:
-        weights = _weights(rng, count, len(a))
-        return np.stack([weights @ a, weights @ b])
-
-    def exchanged(count: int) -> Matrix:
-        swap = rng.integers(0, 2, (count, len(a))).astype(np.float64)
-        moved = swap @ (b - a)
-        return np.stack([a.sum(0) + moved, b.sum(0) - moved])
-
-    spread = _figures(first, order, draws, resampled)
-    luck = _figures(first, order, draws, exchanged)
-    result = {}
-    for name, difference in observed.items():
-        low, high = np.quantile(spread[name][1] - spread[name][0], _TAILS)
-        chance = np.abs(luck[name][1] - luck[name][0])
-        # Floats summed in another order may differ in the last bit.
-        p = (1 + np.sum(chance >= abs(difference) - 1e-12)) / (draws + 1)
-        result[name] = Comparison(float(difference), float(low), float(high), float(p))
-    return result
-
-
-def _weights(rng: np.random.Generator, count: int, size: int) -> Matrix:
-    """How often each block is drawn, [count, size]."""
-    return rng.multinomial(size, np.full(size, 1 / size), count).astype(np.float64)
-
-
-def _figure(value: Value) -> Figure:
-    return value.f1 if isinstance(value, Score) else value
-
-
-def _figures(
-    evaluation: Evaluation, order: tuple[PairKind, ...], draws: int, sums: Callable[[int], Matrix]
-) -> dict[str, Figure]:
-    """The figure of every metric for every draw [..., draws], computed in batches to limit memory."""
+    matrices = [blocks(evaluation, known) for evaluation in evaluations]
+    matrices = [np.pad(matrix, ((0, 0), (0, len(known) - matrix.shape[1]))) for matrix in matrices]
+    size, rng = len(matrices[0]), np.random.default_rng(seed)
     parts: dict[str, list[Figure]] = {}
-    most = max(_HELD // max(len(order), 1), 1)
+    most = max(_HELD // max(len(known), 1), 1)
     for start in range(0, draws, most):
-        counts = np.rint(sums(min(most, draws - start))).astype(np.int64)
-        for name, value in scores(ContingencyTable(order, counts, evaluation.fold), evaluation.cased).items():
-            parts.setdefault(name, []).append(_figure(value))
+        # How often each block is drawn, [draws, blocks].
+        weights = rng.multinomial(size, np.full(size, 1 / size), min(most, draws - start)).astype(np.float64)
+        counts = np.rint(np.stack([weights @ matrix for matrix in matrices])).astype(np.int64)
+        table = ContingencyTable(tuple(known), counts, evaluations[0].fold)
+        for name, value in scores(table, evaluations[0].cased).items():
+            parts.setdefault(name, []).append(figure(value))
     return {name: np.concatenate(many, axis=-1) for name, many in parts.items()}

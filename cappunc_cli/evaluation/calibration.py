@@ -1,8 +1,7 @@
-"""Calibration error and precision-recall curves of the hypothesis's probabilities."""
+"""The calibration error of the hypothesis's probabilities."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +15,8 @@ from cappunc_cli.evaluation.align import Alignment
 Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.
 COLUMNS = ("", ",", ".", "?")
-#: The number of bins; about the most points of a curve, for plots.
-_BINS, _POINTS = 15, 200
+#: The number of bins.
+_BINS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +28,6 @@ class Bin:
     count: int
     confidence: float
     accuracy: float
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Precision and recall of one mark by falling threshold, and the area under the curve."""
-
-    precision: Sequence[float]
-    recall: Sequence[float]
-    thresholds: Sequence[float]
-    average_precision: float
 
 
 def fold_columns(
@@ -54,18 +43,13 @@ def fold_columns(
     return result
 
 
-def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[int], list[int]]:
-    """The column of the true mark of every hypothesis word (0 for inserted words), and of each deleted word."""
-    true, lost = [0] * len(alignment.hypothesis), []
+def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> list[int]:
+    """The column of the true mark of every hypothesis word (0 for inserted words)."""
+    true = [0] * len(alignment.hypothesis)
     for i, j in alignment.pairs():
-        if i is None:
-            continue
-        column = _column(alignment.reference[i].label.mark, fold)
-        if j is not None:
-            true[j] = column
-        else:
-            lost.append(column)
-    return true, lost
+        if i is not None and j is not None:
+            true[j] = _column(alignment.reference[i].label.mark, fold)
+    return true
 
 
 def bins(confidence: Floats, right: NDArray[np.bool_]) -> list[Bin]:
@@ -94,53 +78,27 @@ def expected_error(parts: Sequence[Bin]) -> float:
     return sum(part.count * abs(part.confidence - part.accuracy) for part in parts) / total if total else 0.0
 
 
-def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0) -> Curve:
-    """Precision and recall at every threshold; `lost` is the number of such marks on words that the hypothesis lacks.
-
-    The area is the average precision (a step function, no interpolation) over all thresholds, of which fewer are kept.
-    """
-    order = np.argsort(-probability, kind="stable")
-    sorted_probability, hits = probability[order], np.cumsum(true[order])
-    # Equal probabilities cannot be told apart by a threshold.
-    last = np.flatnonzero(np.diff(sorted_probability, append=-1.0) != 0)
-    found, claimed, total = hits[last], last + 1, int(true.sum()) + lost
-    precision = found / claimed
-    recall = found / total if total else np.zeros(len(last))
-    area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
-    if len(last) > _POINTS:
-        keep = np.unique(np.searchsorted(recall, np.linspace(0, recall[-1], _POINTS)).clip(0, len(last) - 1))
-        precision, recall, last = precision[keep], recall[keep], last[keep]
-    return Curve(precision.tolist(), recall.tolist(), sorted_probability[last].tolist(), area)
-
-
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Expected calibration error of the hypothesis's marks, its bins, and the curve of each of , . ?"""
+    """Expected calibration error of the hypothesis's marks, and its bins."""
 
     ece: float
     bins: list[Bin]
-    curves: dict[str, Curve]
 
 
 def calibrate(evaluation: Evaluation) -> Calibration | None:
     """The calibration over all samples that have probabilities; None if none has."""
-    confidences, rights, tables, truths, lost = [], [], [], [], Counter[int]()
+    confidences, rights = [], []
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         if sample.probabilities is None or not len(sample.probabilities):
             continue
-        true, missing = truth(alignment, evaluation.fold)
         written = [_column(token.label.mark, evaluation.fold) for token in alignment.hypothesis]
         confidences.append(sample.probabilities[np.arange(len(written)), written])
-        rights.append(np.array(true) == np.array(written))
-        tables.append(sample.probabilities)
-        truths.append(np.array(true))
-        lost.update(missing)
-    if not tables:
+        rights.append(np.array(truth(alignment, evaluation.fold)) == np.array(written))
+    if not confidences:
         return None
     parts = bins(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
-    table, true_columns = np.concatenate(tables).astype(np.float64), np.concatenate(truths)
-    curves = {mark: curve(table[:, i], true_columns == i, lost[i]) for i, mark in enumerate(COLUMNS) if i}
-    return Calibration(expected_error(parts), parts, curves)
+    return Calibration(expected_error(parts), parts)
 
 
 def _column(mark: str, fold: Mapping[str, str]) -> int:

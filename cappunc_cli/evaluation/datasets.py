@@ -11,44 +11,29 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.labels import TERMINAL, Case, Label, dress, strip
+from cappunc_cli.document.labels import TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation.accepted import Accepted
-from cappunc_cli.evaluation.align import align, tokens
-from cappunc_cli.evaluation.mends import count_mends
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One document: the reference words, and the recognised words (`heard`) if they differ.
-
-    `accepted` has all marks and case that an editor would accept, if the file gives alternatives.
-    """
+    """One document: the reference words, and the words of a recogniser if they differ."""
 
     name: str
     words: Sequence[Word]
-    heard: Sequence[Word] | None = None
-    accepted: Accepted | None = None
-
-    def nearest(self, texts: Sequence[str]) -> tuple[list[str], int]:
-        """The accepted reference nearest to `texts`, and how many of its alternatives are only tolerated."""
-        words = [word.text for word in self.words]
-        if self.accepted is None:
-            return words, 0
-        found: list[Label | None] = [None] * len(words)
-        for i, j in align(tokens(words), tokens(texts)).pairs():
-            if i is not None and j is not None:
-                found[i] = strip(texts[j])[1]
-        return self.accepted.nearest(found, count_mends)
+    recognised: Sequence[Word] | None = None
 
     def stripped(self) -> list[Word]:
         """The words as a recogniser writes them: lower case, no marks; times and turns are kept."""
-        return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
+        return [
+            replace(word, text=strip(word.text)[0])
+            for word in (self.words if self.recognised is None else self.recognised)
+        ]
 
     def lowered(self) -> list[Word]:
         """The reference words in lower case with their marks. Raises BadInput if there are recognised words."""
-        if self.heard is not None:
+        if self.recognised is not None:
             raise BadInput(f"{self.name}: recognised words have no marks to keep")
         return [replace(word, text=_lower(word.text)) for word in self.words]
 
@@ -113,10 +98,10 @@ def _documents(value: dict[str, object]) -> Iterator[Source]:
         yield Source(name, _timed(value["words"], value.get("spk")))
         return
     reference = _timed([[text, None, None] for text in _list(value["ref"])], value.get("ref_spk"))
-    heard = value["hyp"]
-    if not isinstance(heard, dict):
+    engines = value["hyp"]
+    if not isinstance(engines, dict):
         raise ValueError("hyp is not an object")
-    for engine, rows in heard.items():
+    for engine, rows in engines.items():
         yield Source(f"{name} {engine}", reference, _timed(rows, None))
 
 

@@ -205,7 +205,7 @@ def slot_error_rate(table: ContingencyTable, fold: bool) -> Figure:
 
 
 def punctuation_error_rate(table: ContingencyTable, fold: bool) -> Figure:
-    """NeMo's PER, (S + D + I) / (C + S + D + I), on our alignment of words."""
+    """PER as NVIDIA NeMo defines it, (S + D + I) / (C + S + D + I), on our alignment of words."""
     c, s, d, i = _slots(table, fold)
     return ratio(s + d + i, c + s + d + i)
 

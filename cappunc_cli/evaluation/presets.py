@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from cappunc_cli.document.labels import Case, PairedMark
-from cappunc_cli.evaluation import Evaluation, nemo_per
+from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.contingency import ContingencyTable, Side
-from cappunc_cli.evaluation.mends import Mend, mends_of
+from cappunc_cli.evaluation.edits import Edit, edits_of
 from cappunc_cli.evaluation.metrics import (
     PerThousand,
     Reported,
@@ -27,6 +27,7 @@ from cappunc_cli.evaluation.metrics import (
     encoded,
     mean,
     pool,
+    punctuation_error_rate,
     ratio,
     sign,
     word_accuracy,
@@ -86,7 +87,7 @@ def xashru(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def nemo(evaluation: Evaluation) -> dict[str, Value]:
-    """NVIDIA NeMo: averages include the class of words without a mark; PER with NeMo's own alignment."""
+    """NVIDIA NeMo: averages include the class of words without a mark."""
     table = evaluation.table
     result: dict[str, Value] = {}
     marks = _classes(table, _three(table), "O,.?")
@@ -98,8 +99,7 @@ def nemo(evaluation: Evaluation) -> dict[str, Value]:
         result[f"{group} micro"] = pool(scores.values())
         result[f"{group} macro"] = mean(_occurring(scores.values()))
         result[f"{group} weighted"] = weighted(scores.values())
-    texts = (text for alignment in evaluation.alignments for text in nemo_per.utterances(alignment, evaluation.fold))
-    return {**result, "PER": np.asarray(nemo_per.error_rate(texts))}
+    return {**result, "PER": punctuation_error_rate(table, fold=True)}
 
 
 def sepp(evaluation: Evaluation) -> dict[str, Value]:
@@ -184,14 +184,14 @@ def autopunct(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
-    """Corrections that an editor would have to make (`mends.py`), per 1,000 words of the reference."""
-    counts = Counter({Mend.TOLERATED: sum(sample.tolerated for sample in evaluation.samples)})
+    """Corrections that an editor would have to make (`edits.py`), per 1,000 words of the reference."""
+    counts = Counter[Edit]()
     words = 0
     for alignment in evaluation.alignments:
         words += len(alignment.reference)
-        counts.update(mend for mend, _ in mends_of(alignment))
+        counts.update(edit for edit, _ in edits_of(alignment))
     every = PerThousand(counts.total(), words)
-    return {"all mends": every, **{mend.value: PerThousand(counts[mend], words) for mend in Mend}}
+    return {"all edits": every, **{edit.value: PerThousand(counts[edit], words) for edit in Edit}}
 
 
 _AUTOPUNCT = {

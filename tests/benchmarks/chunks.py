@@ -10,9 +10,10 @@ text once for every window and overlap; all cuts are then tried on the same prob
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -26,8 +27,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.metrics import Score, Value
 from cappunc_cli.evaluation.presets import nguyen
-from cappunc_cli.evaluation.reporting.plots import cuts
-from cappunc_cli.evaluation.reporting.report import headline
+from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.samples import sources
 from cappunc_cli.restore.chunks import Chunk, merge, split
 from cappunc_cli.restore.options import Options
@@ -44,7 +44,46 @@ SHARES = ((0, 1), (1, 6), (1, 3), (1, 2))
 #: Places of the cut within an overlap, in sixths of it from the end of the first window.
 SIXTHS = (0, 1, 2, 3, 4, 5, 6)
 #: The classes of the paper's tables; it leaves out lower case and no mark, which nearly every word has.
+#: Line colours: overlaps, the first for none.
+_SHADES = ("#777777", "#0072b2", "#d55e00", "#009e73")
 SHOWN = {"U": "capital", ".": "period", ",": "comma", "?": "question"}
+
+
+def cuts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Micro-F1 by `min_words_cut`: one panel per window length, one line per overlap.
+
+    `rows` have `window`, `overlap`, `min_words_cut` and `micro`; no overlap is a horizontal line.
+    """
+    windows = sorted({row["window"] for row in rows})
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.6 * len(windows) + 0.8, 3.2), layout="constrained")
+    panels = [figure.add_subplot(1, len(windows), i + 1) for i in range(len(windows))]
+    for axes, window in zip(panels, windows, strict=True):
+        own = [row for row in rows if row["window"] == window]
+        for overlap, colour in zip(sorted({row["overlap"] for row in own}), _SHADES, strict=False):
+            line = sorted((row["min_words_cut"], 100 * row["micro"]) for row in own if row["overlap"] == overlap)
+            if overlap:
+                axes.plot(*zip(*line, strict=True), "o-", markersize=3, color=colour, label=f"{overlap} shared")
+            else:
+                axes.axhline(line[0][1], color=colour, linestyle="--", label="side by side")
+        axes.set_title(f"windows of {window}", fontsize=10)
+        axes.set_xlabel("min_words_cut")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=7)
+    panels[0].set_ylabel("F1 of , . ? in per cent")
+    low, high = (
+        pick(axis) for pick, axis in zip((min, max), zip(*(a.get_ylim() for a in panels), strict=True), strict=True)
+    )
+    for axes in panels:
+        axes.set_ylim(low, high)
+    out = io.StringIO()
+    # Text stays text: small, selectable, in the page's font. A fixed salt makes the output reproducible.
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "cappunc", "font.family": "sans-serif"}):
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
 
 
 def texts(recipe: LabRecipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:

@@ -5,7 +5,7 @@
 
 Each kind of text gets its usual form: `film` is SRT captions without gaps, `capitals` is all capitals with marks, the
 others are lower-case plain text with a blank line between turns. The result is compared with the nearest accepted text
-(`evaluation/accepted.py`), and corrections are counted (`evaluation/mends.py`) per 1,000 words. With --data, the
+(`evaluation/accepted.py`), and corrections are counted (`evaluation/edits.py`) per 1,000 words. With --data, the
 held-out ends of the models' training corpora are scored in the same way, as one text each: decoding is tuned on these,
 never on the texts. A run is kept in results/editor.json under its name; the table is in tests/editor/README.md.
 Two minutes on two cores without --data.
@@ -22,13 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from accepted import Accepted, parse
 from measuring import digest, head
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.words import Word, timestamp
-from cappunc_cli.evaluation.accepted import Accepted, parse
-from cappunc_cli.evaluation.mends import Mend, count_mends, mends
+from cappunc_cli.evaluation.edits import Edit, count_edits, edits
 from cappunc_cli.restore.models.registry import find_model_for
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, restore
@@ -113,20 +113,20 @@ def counted(accepted: Accepted, texts: Sequence[str]) -> Count:
             f"other words: {[pair for pair in zip(gold, texts, strict=False) if pair[0] != fold(pair[1])][:3]}"
         )
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, count_mends)
-    return _count(words, texts) | {Mend.TOLERATED: tolerated}
+    words, tolerated = accepted.nearest(labels, count_edits)
+    return _count(words, texts) | {Edit.TOLERATED: tolerated}
 
 
 def _count(words: Sequence[str], texts: Sequence[str]) -> Count:
     counts = Counter(mend for mend, _ in listed(words, texts))
-    return {"words": len(words), **{mend: counts[mend] for mend in Mend}}
+    return {"words": len(words), **{mend: counts[mend] for mend in Edit}}
 
 
-def listed(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[Mend, int]]:
+def listed(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[Edit, int]]:
     """Each thing to mend and the number of its word."""
     pairs = [(cached_strip(word)[1], cached_strip(text)[1]) for word, text in zip(words, texts, strict=True)]
     for i, (wanted, found) in enumerate(pairs):
-        for mend in mends(wanted, found, pairs[i - 1] if i else (None, None)):
+        for mend in edits(wanted, found, pairs[i - 1] if i else (None, None)):
             yield mend, i
 
 
@@ -138,7 +138,7 @@ def total(counts: Iterable[Mapping[str, int]]) -> Count:
     return dict(every)
 
 
-def rate(count: Mapping[str, int], kinds: Iterable[str] = Mend) -> float:
+def rate(count: Mapping[str, int], kinds: Iterable[str] = Edit) -> float:
     """How many of these mends there are per 1,000 words."""
     return round(1000 * sum(count.get(kind, 0) for kind in kinds) / max(count["words"], 1), 1)
 
@@ -158,7 +158,7 @@ def of_texts(models: Mapping[str, Model], show: bool) -> dict[str, Count]:
 
 def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, count_mends)
+    words, tolerated = accepted.nearest(labels, count_edits)
     print(f"== {path.parent.name}/{path.stem}: {tolerated} tolerated", file=sys.stderr)
     for mend, i in listed(words, texts):
         around = " ".join([*texts[max(i - 5, 0) : i], f"|{texts[i]}|", *texts[i + 1 : i + 4]])
@@ -208,7 +208,7 @@ def table(runs: Mapping[str, Mapping[str, Count]]) -> str:
                 f"| {label} | {counts[-1]['words']:,} | {' | '.join(f'{rate(count):.1f}' for count in counts)} |"
             )
     every = [total(rows.values()) for rows in runs.values()]
-    for label, of_mend in [("**all**", list(Mend)), *((f"{mend}", [mend]) for mend in Mend)]:
+    for label, of_mend in [("**all**", list(Edit)), *((f"{mend}", [mend]) for mend in Edit)]:
         cells = " | ".join(f"{rate(count, of_mend):.1f}" for count in every)
         lines.append(f"| {label} | {every[-1]['words']:,} | {cells} |")
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
-from cappunc_cli.evaluation.reporting.report import headline
+from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.samples import sources
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import find_model_for

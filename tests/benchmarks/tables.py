@@ -503,14 +503,14 @@ def mends(report: dict[str, Any]) -> str:
     """Corrections that an editor has to make in each evaluation set with each model, then in all sets by kind."""
     runs = report["runs"]
     sets = list(next(iter(runs.values()))["sets"])
-    kinds = [kind for kind in runs["after"]["sets"][sets[0]] if kind not in ("words", "all mends")]
+    kinds = [kind for kind in runs["after"]["sets"][sets[0]] if kind not in ("words", "all edits")]
 
     def row(label: str, kind: str, names: list[str]) -> list[str]:
         of = {run: [found["sets"][name] for name in names] for run, found in runs.items()}
         words = sum(one["words"] for one in of["after"])
         return [label, *(f"{1000 * sum(one[kind] for one in found) / words:.1f}" for found in of.values())]
 
-    rows = [row(name, "all mends", [name]) for name in sets] + [row("**all**", "all mends", sets)]
+    rows = [row(name, "all edits", [name]) for name in sets] + [row("**all**", "all edits", sets)]
     # Leave out kinds that no run has.
     rows += [
         row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)

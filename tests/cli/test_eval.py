@@ -23,9 +23,9 @@ from cappunc_cli.cli.main import app, main
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.evaluation import datasets, label_files, sweep
+from cappunc_cli.evaluation.html import page
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
-from cappunc_cli.evaluation.reporting.html import page
-from cappunc_cli.evaluation.reporting.signature import Signature, describe_fold, hash_words
+from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.formats import txt
 from cappunc_cli.restore.chunks import Chunk
@@ -638,7 +638,7 @@ def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:
 
 def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
     from cappunc_cli.evaluation import Sample, evaluate
-    from cappunc_cli.evaluation.reporting.report import rows
+    from cappunc_cli.evaluation.report import rows
 
     def titles(reference: str, hypothesis: str) -> list[str]:
         evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])

@@ -41,22 +41,21 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
     if scored.marks_given:
         refuse_typed(context, ("sensitivity",), "has no effect with --marks-given, which adds hardly any")
     refuse_device(context, scored.engine, scored.device)
-    if not (options.bootstrap or options.vs or scored.shuffle_pauses):
-        refuse_typed(context, ("seed",), "needs --bootstrap, --vs or --shuffle-pauses")
-    refuse_second_read(ref=options.ref, vs=options.vs, HYP=options.hyp)
+    if not (options.bootstrap or len(options.hyp) > 1 or scored.shuffle_pauses):
+        refuse_typed(context, ("seed",), "needs --bootstrap, several systems or --shuffle-pauses")
+    refuse_second_read(ref=options.ref, HYP=options.hyp)
     if scored.shuffle_pauses and scored.starts_alone:
         raise typer.BadParameter("excludes --shuffle-pauses", param_hint="--starts-alone")
     _check_outputs(options)
 
 
 def _check_outputs(options: EvalOptions) -> None:
-    tables, html = options.csv or options.markdown, options.html
-    if options.json + options.csv + options.markdown > 1:
-        raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
-    for name, asked in (("--vs", options.vs), ("--sweep", options.scored.sweep)):
-        if asked and tables and html is None:
-            raise typer.BadParameter("has no place in --csv and --markdown; use --json", param_hint=name)
-    if options.preset and options.bootstrap and not (options.json or html or options.vs):
+    html = options.html
+    if options.json + options.csv + options.markdown + options.latex > 1:
+        raise typer.BadParameter("--json, --csv, --markdown and --latex exclude each other", param_hint="--json")
+    if options.by_file and (options.json or options.csv):
+        raise typer.BadParameter("has no place in --csv; --json has the files anyway", param_hint="--by-file")
+    if options.preset and options.bootstrap and not (options.json or html):
         raise typer.BadParameter("has no place beside --metric; use --json or --html", param_hint="--bootstrap")
     if html is not None and is_url(html):
         raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from cappunc_cli.document.words import Document, Word
-
-if TYPE_CHECKING:
-    from cappunc_cli.evaluation import Sample
+from cappunc_cli.evaluation import Sample
+from cappunc_cli.files.atomic import write_atomic
+from cappunc_cli.pages.review_page import comparison, review_page
 
 #: Most documents that get a page of their own; each page takes 45 KB.
 _MAX_PAGES = 200
@@ -29,9 +28,6 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
     ]
     if not differing:
         return {}
-    from cappunc_cli.files.atomic import write_atomic
-    from cappunc_cli.pages.review_page import comparison, review_page
-
     folder.mkdir(parents=True, exist_ok=True)
     links = {}
     for i in differing:

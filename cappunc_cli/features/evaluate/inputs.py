@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cappunc_cli import formats
+from cappunc_cli.document.speech_dashes import speech_dashes
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
+from cappunc_cli.evaluation import datasets, label_files
+from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import fixed_name
 from cappunc_cli.files.storage import about, read_bytes
-
-if TYPE_CHECKING:
-    from cappunc_cli.evaluation.datasets import Source
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
@@ -25,13 +26,11 @@ _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 class Reading:
     """How files are read: in this format (None: detected), and only documents whose names match the glob `only`.
 
-    With `notation`, braces in plain text enclose the alternatives that an editor accepts (`evaluation/accepted.py`).
     With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech.
     """
 
     format: str | None = None
     only: str | None = None
-    notation: bool = False
     speech_dashes: bool = False
 
 
@@ -51,13 +50,6 @@ def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
 
 
 def _load(path: Path, how: Reading) -> Iterator[Source]:
-    from cappunc_cli import formats
-    from cappunc_cli.document.speech_dashes import speech_dashes
-    from cappunc_cli.document.words import Word
-    from cappunc_cli.evaluation import datasets, label_files
-    from cappunc_cli.evaluation.accepted import parse
-    from cappunc_cli.evaluation.datasets import Source
-
     text, name = read_text(path), path.name.removesuffix(".xz")
     if how.format is None:
         if label_files.sniff(text):
@@ -70,21 +62,16 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
         if datasets.sniff(text):
             yield from datasets.read(text)
             return
-    accepted = parse(text) if how.notation and "{" in text and name.endswith(".txt") else None
-    source = text if accepted is None else accepted.text
-    found = formats.recognise(source, name, how.format)
+    found = formats.recognise(text, name, how.format)
     if found.format == "txt":
         # Speech has no blank lines: paragraph breaks of the reference must not help the model.
-        plain = _BLANK_LINES.sub("", source)
+        plain = _BLANK_LINES.sub("", text)
         if how.speech_dashes:
             # At the head of a line, a dash would be read as a change of speaker rather than as text.
             plain = speech_dashes(plain).replace("\n—", " —")
-        spoken = formats.read(plain, name, "txt").words
+        yield Source(name, formats.read(plain, name, "txt").words)
     else:
-        spoken = found.read().words
-    if accepted is not None and [word.text for word in spoken] != accepted.words:
-        raise BadInput("has text that is not words, so it cannot be compared with the accepted alternatives")
-    yield Source(name, spoken, accepted=accepted)
+        yield Source(name, found.read().words)
 
 
 def _nemo_text(path: Path) -> Path:

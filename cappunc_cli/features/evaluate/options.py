@@ -32,16 +32,10 @@ class ScoredModel:
     min_words_cut: MinWordsCut = None
     shuffle_pauses: Annotated[bool, Option("Ablation: shuffle pauses among words.", EXPERT)] = False
     starts_alone: Annotated[bool, Option("Ablation: drop the end times of words, as YouTube does.", EXPERT)] = False
-    apart: Annotated[bool, Option("Ablation: decide marks and case independently.", EXPERT)] = False
+    independent: Annotated[bool, Option("Ablation: decide marks and case independently.", EXPERT)] = False
     marks_given: Annotated[bool, Option("Ablation: keep the reference's marks; restore only case.", EXPERT)] = False
     gold_windows: Annotated[
         int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
-    ] = None
-    sweep: Annotated[
-        str | None,
-        Option(
-            "Score a range of values of min-words-cut, window, overlap or sensitivity.", EXPERT, metavar="NAME=A:B:STEP"
-        ),
     ] = None
 
 
@@ -56,22 +50,24 @@ class EvalOptions:
     \b
     cappunc eval --ref gold.txt                   score the model
     cappunc eval --ref gold.srt fixed.srt         score an existing file
-    cappunc eval --ref gold/ ours/ --vs theirs/   compare directories by name
+    cappunc eval --ref gold/ system_a/ system_b/  compare systems in one table
     cappunc eval --ref gold.txt --fail-under micro=0.75 --json > scores.json
     """
 
     scored: ScoredModel
     hyp: Annotated[
         tuple[str, ...],
-        Option("Files to score (default: the model).", FILES, metavar="HYP", check=path_of, argument=True),
+        Option(
+            "Files to score, or systems to compare (default: the model).",
+            FILES,
+            metavar="HYP",
+            check=path_of,
+            argument=True,
+        ),
     ] = ()
     ref: Annotated[
         tuple[str, ...],
         Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of),
-    ] = ()
-    vs: Annotated[
-        tuple[str, ...],
-        Option("Compare with another hypothesis.", FILES, metavar="PATH", check=path_of),
     ] = ()
     format_name: FormatName = None
     only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
@@ -81,7 +77,7 @@ class EvalOptions:
         Option("Scores as another project defines them.", OUTPUT, name="metric", metavar="NAME", choices=PRESETS),
     ] = None
     fold: Annotated[bool, Option("Do not count ! ; … as . and : — as comma.", OUTPUT)] = True
-    bootstrap: Annotated[int, Option("Samples for 95 % intervals, and for --vs (1000).", OUTPUT, least=0)] = 0
+    bootstrap: Annotated[int, Option("Samples for 95 % intervals (comparing: 1000).", OUTPUT, least=0)] = 0
     seed: Annotated[int, Option("Seed of the bootstrap.", EXPERT, least=0)] = 0
     fail_under: Annotated[
         tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")
@@ -89,8 +85,10 @@ class EvalOptions:
     json: Annotated[bool, Option("Print the whole report as JSON.", OUTPUT)] = False
     csv: Annotated[bool, Option("Print the scores as CSV.", OUTPUT)] = False
     markdown: Annotated[bool, Option("Print the scores as a Markdown table.", OUTPUT)] = False
+    latex: Annotated[bool, Option("Print the scores as a LaTeX table (booktabs).", OUTPUT)] = False
+    by_file: Annotated[bool, Option("Show the scores of each file, too.", OUTPUT)] = False
     html: Annotated[
-        str | None, Option("Write a page with charts and every mistake.", OUTPUT, metavar="PAGE.html", check=page_of)
+        str | None, Option("Write a page with every mistake in context.", OUTPUT, metavar="PAGE.html", check=page_of)
     ] = None
 
     @property
@@ -100,7 +98,3 @@ class EvalOptions:
     @property
     def hypotheses(self) -> list[Path]:
         return list(map(Path, self.hyp))
-
-    @property
-    def versus(self) -> list[Path]:
-        return list(map(Path, self.vs))

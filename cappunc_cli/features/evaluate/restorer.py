@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
+from cappunc_cli.evaluation.calibration import fold_columns
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, probabilities, rewrite
 
 if TYPE_CHECKING:
     from cappunc_cli.restore.chunks import Rows
-    from cappunc_cli.restore.options import Options
-    from cappunc_cli.restore.pipeline import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Restorer:
             "sensitivity": f"{self.options.sensitivity:g}",
             **({"style": self.options.style} if self.options.style != "standard" else {}),
             "window": f"{window}/{overlap}/{cut}",
-            **({"decided": "apart"} if self.options.apart else {}),
+            **({"decided": "independently"} if self.options.apart else {}),
             "device": self.model.engine.device.split(":")[0],
         }
 
@@ -57,17 +58,8 @@ class Restorer:
         marks = "".join((*self.model.config.marks, *self.model.config.around))
         return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.times)
 
-    def changed(self, option: str, value: float) -> Restorer:
-        """The same model with one option of a sweep changed."""
-        changed = {option.replace("-", "_"): value if option == "sensitivity" else int(value)}
-        options = replace(self.options, **changed)  # type: ignore[arg-type]
-        options.windows(self.model.config)  # raises before any value is scored
-        return Restorer(self.model, options, self.fold, self.times)
-
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
-        from cappunc_cli.evaluation.calibration import fold_columns
-        from cappunc_cli.restore.pipeline import probabilities, rewrite
 
         config = self.model.config
         words = self.times.apply(words)

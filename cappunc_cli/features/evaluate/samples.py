@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
+from cappunc_cli.evaluation import Sample
+from cappunc_cli.evaluation.datasets import Source, gold_windows
 from cappunc_cli.features.evaluate.inputs import ANYTHING, Reading, listing, load_documents, pair_files
+from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.progress import FileTally
-
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Word
-    from cappunc_cli.evaluation import Sample
-    from cappunc_cli.evaluation.datasets import Source
-    from cappunc_cli.features.evaluate.restorer import Restorer
 
 
 def sources(
@@ -29,7 +25,6 @@ def sources(
     With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
     `tally` when they have been consumed.
     """
-    from cappunc_cli.evaluation.datasets import gold_windows
 
     found = matched = False
     tally = tally or FileTally()
@@ -48,13 +43,12 @@ def sources(
 
 def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
     """Strip each document (only of case if `marks_given`), restore it, and pair it with the original."""
-    from cappunc_cli.evaluation import Sample
 
     for source in documents:
         words = source.lowered() if marks_given else source.stripped()
         texts, probabilities = restorer.restore(words) if words else ([], None)
-        reference, tolerated = source.nearest(texts)
-        yield Sample(source.name, reference, texts, starts(words), probabilities, tolerated)
+        reference = [word.text for word in source.words]
+        yield Sample(source.name, reference, texts, starts(words), probabilities)
 
 
 def read(
@@ -62,9 +56,8 @@ def read(
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
-    Only a reference may have the `notation`. Pairs are counted in the `tally`. Raises CappuncError.
+    Pairs are counted in the `tally`. Raises CappuncError.
     """
-    from cappunc_cli.evaluation import Sample
 
     samples = []
     tally = tally or FileTally()
@@ -72,15 +65,14 @@ def read(
     tally.files = len(pairs)
     for reference, hypothesis in pairs:
         ours = list(load_documents(reference, how))
-        theirs = list(load_documents(hypothesis, replace(how, notation=False)))
+        theirs = list(load_documents(hypothesis, how))
         if len(ours) != len(theirs):
             raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):
             same = len(a.words) == len(b.words)
             times = starts(b.words) or (starts(a.words) if same else [])
-            texts = [word.text for word in b.words]
-            nearest, tolerated = a.nearest(texts)
-            samples.append(Sample(a.name, nearest, texts, times, tolerated=tolerated))
+            reference_words, texts = ([word.text for word in side.words] for side in (a, b))
+            samples.append(Sample(a.name, reference_words, texts, times))
         tally.done += 1
     if not any(sample.reference for sample in samples):
         raise _nothing(how, bool(samples))

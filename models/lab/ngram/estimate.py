@@ -22,7 +22,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.evaluation.reporting.report import headline
+from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.train.dataset import GLUE, TokenStream, Types, read_stream
 from cappunc_cli.languages import language
 from cappunc_cli.restore.models.engines import ENGINES

@@ -1,24 +1,19 @@
-"""An evaluation as a table for the terminal, and as JSON, CSV and Markdown."""
+"""The report on one hypothesis: its rows as a table, and as JSON and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-from rich.console import RenderableType
-from rich.table import Table as RichTable
-from rich.text import Text
+from dataclasses import asdict, dataclass
 
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import Comparison
-from cappunc_cli.evaluation.calibration import Calibration
+from cappunc_cli.evaluation.bootstrap import Interval
 from cappunc_cli.evaluation.contingency import confusion, tabulate
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, THREE, PerThousand, Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.reporting.signature import Signature
-from cappunc_cli.evaluation.sweep import Point, suggest
+from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
 SECTIONS: dict[str, tuple[str, ...]] = {
@@ -29,9 +24,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
     "Words": ("wer", "word_accuracy", "exact_accuracy"),
 }
-#: Sections that a comparison of two hypotheses leaves out; JSON has them.
-_NOT_COMPARED = ("All marks", "Around the word")
-COMPARED = tuple(name for title, names in SECTIONS.items() if title not in _NOT_COMPARED for name in names)
 _TITLES = {
     "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
     "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
@@ -43,8 +35,11 @@ _TITLES = {
     "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
 
-#: Name of the metric -> lower and upper bound.
-Intervals = Mapping[str, tuple[float, float]]
+
+def title_of(name: str) -> str:
+    """The name of a metric as shown in reports."""
+    short = name.removeprefix("all.").removeprefix("around.")
+    return _TITLES.get(short, short) + (" ↓" if name in ERRORS else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +49,10 @@ class ReportRow:
     section: str
     name: str
     value: Reported
-    interval: tuple[float, float] | None = None
-
-    @property
-    def title(self) -> str:
-        """The name as shown in reports."""
-        name = self.name.removeprefix("all.").removeprefix("around.")
-        return _TITLES.get(name, name)
+    interval: Interval | None = None
 
 
-def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[ReportRow]:
+def rows(evaluation: Evaluation, intervals: Mapping[str, Interval] | None = None) -> list[ReportRow]:
     """The rows of the report, without marks that neither side has and sections without information."""
     scores, bounds = evaluation.scores, intervals or {}
     result = []
@@ -91,7 +80,7 @@ def preset_rows(evaluation: Evaluation, name: str) -> list[ReportRow]:
 
 
 def as_dict(
-    evaluation: Evaluation, signature: Signature, intervals: Intervals | None, extra: Mapping[str, object]
+    evaluation: Evaluation, signature: Signature, intervals: Mapping[str, Interval] | None, extra: Mapping[str, object]
 ) -> dict[str, object]:
     """The whole report as JSON values."""
     result: dict[str, object] = {
@@ -103,7 +92,7 @@ def as_dict(
         "files": files(evaluation),
     }
     if intervals:
-        result["intervals"] = {name: {"low": low, "high": high} for name, (low, high) in intervals.items()}
+        result["intervals"] = {name: asdict(interval) for name, interval in intervals.items()}
     return result | dict(extra)
 
 
@@ -117,6 +106,17 @@ def files(evaluation: Evaluation) -> list[dict[str, object]]:
             figures["case"] = headline(METRICS["case"](table))
         result.append({"name": sample.name, "words": len(sample.reference), **figures})
     return result
+
+
+def file_table(evaluation: Evaluation) -> Table:
+    """The main figures of each file."""
+    lines = files(evaluation)
+    figures = [key for key in lines[0] if key not in ("name", "words")]
+    rows = [
+        [str(line["name"]), f"{line['words']:,}", *(f"{100 * float(str(line[key])):.1f}" for key in figures)]
+        for line in lines
+    ]
+    return Table(["file", "words", *map(title_of, figures)], rows)
 
 
 def headline(value: Reported) -> float:
@@ -151,7 +151,7 @@ def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_HEADER, "signature"])
     for row in lines:
-        low, high = row.interval or ("", "")
+        low, high = (row.interval.low, row.interval.high) if row.interval else ("", "")
         value = plain(row.value)
         if isinstance(row.value, PerThousand):
             cells: list[object] = ["", "", "", round(row.value.rate, 2), "", "", "", row.value.count, row.value.words]
@@ -164,35 +164,31 @@ def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
     return out.getvalue()
 
 
-def as_markdown(lines: Sequence[ReportRow], signature: Signature, words: Mapping[str, int]) -> str:
-    """A Markdown table with the signature below it."""
+def table(lines: Sequence[ReportRow]) -> Table:
+    """The rows of a report, with their sections as titles."""
     with_bounds = any(row.interval for row in lines)
-    head = columns(with_bounds)
-    text = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    head = ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "ref", "hyp"]
+    rows: list[list[str]] = []
     section = ""
     for row in lines:
         if row.section != section:
             section = row.section
-            text.append(f"| **{section}** |" + " |" * (len(head) - 1))
-        text.append("| " + " | ".join(cells(row, with_bounds)) + " |")
-    return "\n".join([*text, "", word_line(words), "", f"`{signature}`", ""])
+            rows.append([section])
+        rows.append(_cells(row, with_bounds))
+    return Table(head, rows)
 
 
-def columns(with_bounds: bool) -> list[str]:
-    """Headings of `cells`."""
-    return ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "ref", "hyp"]
-
-
-def cells(row: ReportRow, with_bounds: bool) -> list[str]:
+def _cells(row: ReportRow, with_bounds: bool) -> list[str]:
     """The cells of a row as text; percentages have one decimal."""
-    bounds = [f"{100 * row.interval[0]:.1f}–{100 * row.interval[1]:.1f}" if row.interval else ""] if with_bounds else []
+    title = title_of(row.name)
+    bounds = [f"{100 * row.interval.low:.1f}–{100 * row.interval.high:.1f}" if row.interval else ""] * with_bounds
     if isinstance(row.value, Score):
         value = row.value
         figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
-        return [row.title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
+        return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
     if isinstance(row.value, PerThousand):
-        return [row.title, "", "", f"{row.value.rate:.1f} ‰", *bounds, f"{row.value.words:,}", f"{row.value.count:,}"]
-    return [row.title, "", "", f"{100 * float(row.value):.1f}", *bounds, "", ""]
+        return [title, "", "", f"{row.value.rate:.1f} ‰", *bounds, f"{row.value.words:,}", f"{row.value.count:,}"]
+    return [title, "", "", f"{100 * float(row.value):.1f}", *bounds, "", ""]
 
 
 def word_line(words: Mapping[str, int]) -> str:
@@ -203,60 +199,3 @@ def word_line(words: Mapping[str, int]) -> str:
         f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
         f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
     )
-
-
-def as_rich(lines: Sequence[ReportRow]) -> RenderableType:
-    """The table for a terminal."""
-    with_bounds = any(row.interval for row in lines)
-    table = RichTable(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
-    for name in columns(with_bounds)[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
-    section = ""
-    for row in lines:
-        if row.section != section:
-            if section:
-                table.add_row()
-            section = row.section
-            table.add_row(Text(section, style="bold cyan"))
-        better = "  ↓" if row.name in ERRORS else ""
-        title, *rest = cells(row, with_bounds)
-        table.add_row(f"  {title}{better}", *rest, style="bold" if row.name in ("micro", "case") else "")
-    return table
-
-
-def rich_extras(
-    calibration: Calibration | None,
-    comparison: Mapping[str, Comparison] | None,
-    swept: tuple[str, Sequence[Point]] | None,
-) -> list[RenderableType]:
-    """The parts below the table: calibration, comparison and sweep, if given."""
-    result: list[RenderableType] = []
-    if calibration:
-        areas = "  ".join(f"{mark} {100 * curve.average_precision:.1f}" for mark, curve in calibration.curves.items())
-        result.append(Text(f"calibration error {100 * calibration.ece:.1f}; area under precision and recall: {areas}"))
-    if comparison:
-        table = RichTable("other minus this", box=None, pad_edge=False, header_style="bold")
-        for name in ("difference", "95 %", "p"):
-            table.add_column(name, justify="right")
-        for name, c in comparison.items():
-            if name not in COMPARED:
-                continue
-            bounds = f"{100 * c.low:+.2f} to {100 * c.high:+.2f}"
-            table.add_row(name, f"{100 * c.difference:+.2f}", bounds, f"{c.p:.3f}", style="" if c.p < 0.05 else "dim")
-        result += [Text(), table]
-    if swept:
-        result += [Text(), *_rich_sweep(*swept)]
-    return result
-
-
-def _rich_sweep(name: str, points: Sequence[Point]) -> list[RenderableType]:
-    best = suggest(points)
-    table = RichTable(name, *points[0].scores, "seconds", "", box=None, pad_edge=False, header_style="bold")
-    low, high = (f([p.scores["micro"] for p in points]) for f in (min, max))
-    for point in points:
-        figures = [f"{100 * figure:.2f}" for figure in point.scores.values()]
-        bar = "█" * (1 + round(20 * (point.scores["micro"] - low) / (high - low))) if high > low else ""
-        style = "bold" if point is best else ""
-        table.add_row(f"{point.value:g}", *figures, f"{point.seconds:.1f}", bar, style=style)
-    return [table, Text(f"suggested: {name} {best.value:g}")]

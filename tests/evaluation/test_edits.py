@@ -8,13 +8,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from accepted import parse
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import Label, cached_strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation.accepted import parse
-from cappunc_cli.evaluation.mends import Mend, mends
+from cappunc_cli.evaluation.edits import Edit, edits
 
 TEXTS = sorted((Path(__file__).parents[1] / "editor").glob("*/*.txt"))
 
@@ -25,7 +25,7 @@ def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
     before: tuple[Label | None, Label | None] = (None, None)
     result = []
     for pair in pairs:
-        result += [str(mend) for mend in mends(*pair, before)]
+        result += [str(edit) for edit in edits(*pair, before)]
         before = pair
     return result
 
@@ -34,9 +34,9 @@ def left(notation: str, found: str) -> list[str]:
     """What to mend in a text by the nearest of what is accepted, with what is tolerated in it."""
     words = found.split()
     nearest, tolerated = parse(notation).nearest(
-        [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in mends(*at))
+        [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in edits(*at))
     )
-    return listed(nearest, words) + [str(Mend.TOLERATED)] * tolerated
+    return listed(nearest, words) + [str(Edit.TOLERATED)] * tolerated
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_each_place_is_mended_once(wanted: str, found: str, expected: list[str])
 
 def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
     word = cached_strip("Well,")[1]
-    assert list(mends(word, None, (None, None))) == [Mend.COMMA_MISSED]
-    assert list(mends(None, word, (None, None))) == [Mend.COMMA_SUPERFLUOUS]
+    assert list(edits(word, None, (None, None))) == [Edit.COMMA_MISSED]
+    assert list(edits(None, word, (None, None))) == [Edit.COMMA_SUPERFLUOUS]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_group_of_one_is_there_or_not() -> None:
     for marks in product(("", ","), repeat=3):
         text = "So{} we went{} um{} home.".format(*marks)
         labels = [cached_strip(word)[1] for word in text.split()]
-        assert accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at))) == (text.split(), 0)
+        assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (text.split(), 0)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_the_metric_counts_by_the_nearest_of_what_is_accepted(tmp_path: Path) ->
     result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", "--json"])
     found = json.loads(result.stdout)["preset"]["scores"]
     assert {name: value["count"] for name, value in found.items() if value["count"]} == {
-        "all mends": 3,
+        "all edits": 3,
         "comma missed": 1,
         "sentence end missed": 1,
         "quotation never opened": 1,
     }
-    assert found["all mends"] == {"per_thousand": 375.0, "count": 3, "words": 8}
+    assert found["all edits"] == {"per_thousand": 375.0, "count": 3, "words": 8}
     for output in ((), ("--csv",), ("--markdown",)):
         result = CliRunner().invoke(app, ["eval", "--ref", str(ours), str(ours), "--metric", "editor", *output])
         assert result.exit_code == 0
@@ -177,7 +177,7 @@ def test_a_text_is_its_own_best_result(path: Path) -> None:
     accepted = parse(path.read_text("utf-8"))
     words = accepted.words
     labels = [cached_strip(word)[1] for word in words]
-    assert accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at))) == (words, 0)
+    assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (words, 0)
     assert listed(words, words) == []
     # What somebody says ends with a sentence, or breaks off; a caption need not.
     for paragraph in accepted.text.strip().split("\n\n"):

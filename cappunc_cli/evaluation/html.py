@@ -1,0 +1,102 @@
+"""The report as a self-contained HTML page: scores, confusion of marks, files, and the mistakes in context."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from cappunc_cli.evaluation import Evaluation, report, systems, tables
+from cappunc_cli.evaluation.contingency import confusion
+from cappunc_cli.evaluation.metrics import NAMES, Score, word_counts
+from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
+from cappunc_cli.evaluation.report import ReportRow
+from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.systems import System
+from cappunc_cli.evaluation.tables import Table
+from cappunc_cli.pages.html_page import HtmlPage
+
+
+def page(
+    evaluation: Evaluation, signature: Signature, rows: Sequence[ReportRow], links: Mapping[int, str] | None = None
+) -> str:
+    """The page of one hypothesis; `links` has the addresses of files by their index."""
+    parts = [
+        f'<p class="lead">{escape(report.word_line(word_counts(evaluation.table)))}</p>',
+        _facts(evaluation),
+        tables.as_html(report.table(rows)),
+        "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>",
+        tables.as_html(_confusion(evaluation)),
+        "<h2>Files</h2>" + ("<p>Each link shows the file beside its reference.</p>" if links else ""),
+        tables.as_html(report.file_table(evaluation), links or {}),
+        _mistakes(worst_mistakes(evaluation)),
+        f'<p class="note"><code>{escape(str(signature))}</code></p>',
+    ]
+    return _html(parts, "eval.js")
+
+
+def comparison_page(compared: Sequence[System], signature: Signature) -> str:
+    """The page of several systems: the table with bars, and the figures of each file."""
+    notes, *_ = systems.notes(compared, signature)
+    parts = [
+        f'<p class="lead">{escape(notes)}</p>',
+        tables.as_html(systems.table(compared), bars=systems.bars(compared)),
+        "<h2>Files</h2>",
+        tables.as_html(systems.by_file(compared)),
+        f'<p class="note"><code>{escape(str(signature))}</code></p>',
+    ]
+    return _html(parts)
+
+
+def _html(parts: Sequence[str], *assets: str) -> str:
+    body = "\n".join(('<main class="report">', "<h1>Punctuation and case</h1>", *parts, "</main>"))
+    return HtmlPage("cappunc eval", body, assets).html()
+
+
+def _facts(evaluation: Evaluation) -> str:
+    """The scores of the three commonest marks, large."""
+    scores = {name: evaluation.scores[name] for name in ("comma", "period", "question")}
+    items = (
+        f"<li><b>{100 * score.f1:.1f}</b><span>F1, {escape(name)}</span></li>"
+        for name, score in scores.items()
+        if isinstance(score, Score)
+    )
+    return f'<ul class="facts">{"".join(items)}</ul>'
+
+
+def _confusion(evaluation: Evaluation) -> Table:
+    matrix = confusion(evaluation.table, fold=not report.has_other_marks(evaluation))
+    names = [mark for mark in matrix if any(matrix[mark].values()) or any(row[mark] for row in matrix.values())]
+    titles = [NAMES.get(name, "none") for name in names]
+    rows = [[title, *(f"{matrix[a][b]:,}" for b in names)] for title, a in zip(titles, names, strict=True)]
+    return Table(["", *titles], rows)
+
+
+def _mistakes(found: Sequence[Mistake]) -> str:
+    groups = Counter(mistake.group for mistake in found)
+    buttons = [f'<button data-group="" aria-pressed="true">all {len(found)}</button>']
+    buttons += [
+        f'<button data-group="{escape(group)}" aria-pressed="false">{escape(group)} {count}</button>'
+        for group, count in groups.most_common()
+    ]
+    items = "\n".join(map(_item, found))
+    return (
+        "<h2>Mistakes, worst first</h2><p>In context: <del>hypothesis</del> <ins>reference</ins>.</p>"
+        f'<div class="filter">{"".join(buttons)}</div><ol id="mistakes" class="quotes">{items}</ol>'
+        '<button id="more" hidden>more</button>'
+    )
+
+
+def _item(mistake: Mistake) -> str:
+    place = " · ".join(
+        part for part in (mistake.group, short_time(mistake.start), mistake.file, f"{mistake.weight:.2f}") if part
+    )
+    word = " ".join(
+        f"<{tag}>{escape(text)}</{tag}>"
+        for tag, text in (("del", mistake.hypothesis), ("ins", mistake.reference))
+        if text
+    )
+    return (
+        f'<li data-group="{escape(mistake.group)}"><small>{escape(place)}</small>'
+        f"{escape(mistake.before)} {word} {escape(mistake.after)}</li>"
+    )

@@ -1,0 +1,101 @@
+"""Tables of text cells, drawn for the terminal and as Markdown, LaTeX and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from types import MappingProxyType
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "*": r"$^{*}$", "–": "--", "—": "---",
+        "…": r"\ldots{}", "¿": r"\textquestiondown{}", "¡": r"\textexclamdown{}", "“": "``", "”": "''",
+        "↓": r"$\downarrow$", "‰": r"\textperthousand{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; a row of one cell is the title of the rows below it."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def sectioned(self) -> bool:
+        """Whether any row is a title."""
+        return any(len(row) == 1 for row in self.rows)
+
+
+def as_rich(table: Table) -> RichTable:
+    """The table for a terminal."""
+    drawn = RichTable(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(table.head):
+        drawn.add_column(Text(name), justify="right" if i else "left", no_wrap=True)
+    indent = "  " if table.sectioned else ""
+    for i, (first, *others) in enumerate(table.rows):
+        if others:
+            drawn.add_row(Text(f"{indent}{first}"), *map(Text, others))
+            continue
+        if i:
+            drawn.add_row()
+        drawn.add_row(Text(first, style="bold cyan"))
+    return drawn
+
+
+def as_markdown(table: Table) -> str:
+    """The table in Markdown."""
+    empty = " |" * (len(table.head) - 1)
+    lines = [_piped(table.head), "|---" + "|---:" * (len(table.head) - 1) + "|"]
+    lines += [_piped(row) if len(row) > 1 else f"| **{row[0]}** |{empty}" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _piped(row: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+def as_latex(table: Table, notes: Sequence[str]) -> str:
+    """The table in LaTeX, for the package booktabs, with the `notes` as comments."""
+    width = len(table.head)
+    lines = [f"% {note}" for note in notes]
+    lines += [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule", _ampersands(table.head), r"\midrule"]
+    for i, row in enumerate(table.rows):
+        if len(row) > 1:
+            lines.append(_ampersands(row))
+        else:
+            lines += [r"\addlinespace"] * (i > 0) + [rf"\multicolumn{{{width}}}{{l}}{{{row[0].translate(_LATEX)}}} \\"]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _ampersands(row: Sequence[str]) -> str:
+    return " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
+
+
+def as_html(
+    table: Table, links: Mapping[int, str] = MappingProxyType({}), bars: Sequence[Sequence[float | None]] = ()
+) -> str:
+    """The table in HTML; `links` has addresses for first cells, by row, `bars` a share of 1 to draw in each cell."""
+    heads = (f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.head)
+    lines = [f"<tr>{''.join(heads)}</tr>"]
+    for i, (first, *others) in enumerate(table.rows):
+        title = f'<a href="{escape(links[i])}">{escape(first)}</a>' if i in links else escape(first)
+        if not others:
+            lines.append(f'<tr class="section"><td colspan="{len(table.head)}">{title}</td></tr>')
+            continue
+        drawn = [_bar(share) for share in bars[i]] if bars else [""] * len(others)
+        cells = (f"<td>{escape(cell)}{bar}</td>" for cell, bar in zip(others, drawn, strict=True))
+        lines.append(f"<tr><td>{title}</td>{''.join(cells)}</tr>")
+    return (
+        '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
+    )
+
+
+def _bar(share: float | None) -> str:
+    return "" if share is None else f'<br><meter min="0" max="1" value="{share:.4f}"></meter>'
