@@ -54,7 +54,6 @@ HEAVY = (
     "docx",
     "charset_normalizer",
     "rapidfuzz",
-    "matplotlib",
     "fsspec",
     "ray",
     "text_to_num",

@@ -20,7 +20,6 @@ from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
 from cappunc_cli.cli.main import app, main
-from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import datasets, label_files
 from cappunc_cli.evaluation.html import page
@@ -28,7 +27,6 @@ from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
 from cappunc_cli.evaluation.report import rows, title_of
 from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
-from cappunc_cli.formats import txt
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
@@ -297,9 +295,9 @@ def test_systems_are_the_rows_of_one_table() -> None:
 def test_a_table_of_systems_in_every_form(tmp_path: Path) -> None:
     systems = ("--ref", GOLD, HEARD, GOLD)
     text = call(*systems, "--markdown").stdout
-    rows_ = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    assert [row[0] for row in rows_] == ["system", "heard.txt", "gold.txt"]
-    assert len({len(row) for row in rows_}) == 1
+    lines_ = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+    assert [line[1].strip() for line in lines_] == ["system", "heard.txt", "gold.txt"]
+    assert len(set(map(len, lines_))) == 1
     lines = list(csv.DictReader(io.StringIO(call(*systems, "--csv").stdout)))
     figures = {(line["system"], line["name"]): float(line["figure"]) for line in lines}
     assert figures["heard.txt", "micro"] == 0.5
@@ -362,7 +360,7 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), "-"), 1, "-: has no words"),
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
         (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "exclude each other"),
-        (("--ref", str(GOLD), "--marks", "x"), 2, "is not one of"),
+        (("--ref", str(GOLD), "--marks", "x"), 2, "may have only"),
         (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
         (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is not one of"),
         (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),
@@ -416,26 +414,11 @@ def test_paragraphs_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -
     assert len(found[0]) == 110
 
 
-def test_a_plain_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def read(text: str) -> Document:
-        seen.append(text)
-        return plain(text)
-
-    plain = txt.read
-    monkeypatch.setattr(txt, "read", read)
-    (source,) = load_documents(GOLD)
-    assert len(source.words) == 17
-    assert len(seen) == 1
-
-
 def test_pauses_reach_the_model_unless_hidden(tiny_model: Path) -> None:
     timed = FIXTURES / "timed.jsonl"
     with_pauses = report("--ref", timed, "--model", tiny_model, "--only", "talk/1")
     without = report("--ref", timed, "--model", tiny_model, "--only", "talk/1", "--no-pauses")
-    probabilities = [r["calibration"]["average_precision"] for r in (with_pauses, without)]  # type: ignore[index]
-    assert with_pauses["calibration"] != without["calibration"], probabilities
+    assert with_pauses["calibration"] != without["calibration"]
     assert "pauses:no" in str(without["signature"])
 
 
@@ -483,7 +466,7 @@ class Reader(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = dict(attributes)
         self.outside += [v for k in ("src", "href", "xlink:href") if (v := values.get(k)) and not v.startswith("#")]
-        if tag == "li":
+        if tag == "li" and "data-group" in values:
             self.rows.append(values.get("data-group") or "")
         if tag not in self.VOID:
             self.open.append(tag)
@@ -548,7 +531,9 @@ def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
     assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
     click = "<script>document.querySelector('[data-group=\"missed ,\"]').click(); document.title = 'clicked'</script>"
-    target.write_text(target.read_text(encoding="utf-8").replace("</body>", click + "</body>"), encoding="utf-8")
+    text = target.read_text(encoding="utf-8").replace("</body>", click + "</body>")
+    # The page's own policy would refuse the script that clicks.
+    target.write_text(re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", text), encoding="utf-8")
     flags = [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
         "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",

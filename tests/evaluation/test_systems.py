@@ -125,7 +125,7 @@ def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:
     shown = table(systems)
     micro = shown.head.index("micro")
     assert [row[micro].endswith("*") for row in shown.rows] == [False, True, False]
-    assert [row[-1] for row in shown.rows][0] == ""
+    assert shown.rows[0][-1] == ""
     assert float(shown.rows[1][-1]) < 0.05
     assert notes(systems, Signature("1", "none", (), "0"))[-1] == "cappunc:1|model:none|data:0"
     editor = table(compare({name: scored(gold, found) for name, found in marks.items()}, 200, 0, "editor"))

@@ -44,6 +44,7 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
     limits = [parse_requirement(text) for text in options.fail_under]
     if options.html is not None:
         refuse_input(options.html, "--html", map(str, listing((*options.references, *options.hypotheses))))
+        Path(options.html).parent.mkdir(parents=True, exist_ok=True)
     groups = systems_of(options.references, options.hypotheses)
     evaluations = _compare(options, groups, tally) if len(groups) > 1 else _score(options, tally)
     failures = [
@@ -173,9 +174,7 @@ def _samples(
 
 
 def _write_page(page: str, text: str) -> None:
-    path = Path(page)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, text.encode("utf-8", "backslashreplace"))
+    write_atomic(Path(page), text.encode("utf-8", "backslashreplace"))
 
 
 def _print(drawn: Sequence[Table], notes: Sequence[str], options: EvalOptions) -> None:
