@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Fixer, Settings
     from cappunc_cli.restore.chunks import Rows
-    from cappunc_cli.restore.decoding.unrestored import Lack, UnrestoredSpan
+    from cappunc_cli.restore.decoding.existing import Missing, UnrestoredSpan
     from cappunc_cli.restore.low_confidence import LowConfidence
 
 #: A JSON object about a file, or about an entry of its report.
@@ -32,15 +32,15 @@ class Examined:
 
     words: Sequence[Word]
     rows: Rows
-    lack: Lack
+    estimate: Missing
     fixer: Fixer
 
     def missing(self) -> list[UnrestoredSpan]:
         """The stretches that lack marks or case and that `fix` would change."""
-        from cappunc_cli.restore.decoding.unrestored import unrestored_spans
+        from cappunc_cli.restore.decoding.existing import unrestored_spans
         from cappunc_cli.restore.pipeline import rewrite_long
 
-        found = unrestored_spans(self.lack)
+        found = unrestored_spans(self.estimate)
         if not found:
             return []
         old, new = self.words, rewrite_long(self.words, self.rows, self.fixer.model, self.fixer.settings.options)
@@ -51,18 +51,18 @@ class Examined:
         from cappunc_cli.restore.low_confidence import find_low_confidence
 
         model, options = self.fixer.model, self.fixer.settings.options
-        return find_low_confidence(self.words, self.rows, model, options, self.lack, below)
+        return find_low_confidence(self.words, self.rows, model, options, self.estimate, below)
 
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
     """Let the model read a document that has words, unless its `rows` are known already."""
-    from cappunc_cli.restore.pipeline import lack_of, probabilities, with_paragraphs
+    from cappunc_cli.restore.pipeline import estimate_missing, probabilities, with_paragraphs
 
     model, options = fixer.model, fixer.settings.options
     words = with_paragraphs(document.words, model, options)
     if rows is None:
         rows = probabilities(words, model, options, fixer.word_progress(len(words)))
-    return Examined(words, rows, lack_of(words, rows, model, options), fixer)
+    return Examined(words, rows, estimate_missing(words, rows, model, options), fixer)
 
 
 def inspect_files(

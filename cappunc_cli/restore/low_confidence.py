@@ -34,9 +34,9 @@ from cappunc_cli.restore.decoding.decoder import (
     decide,
 )
 from cappunc_cli.restore.decoding.evidence import Evidence, evidence, lexical_rules
+from cappunc_cli.restore.decoding.existing import Missing
 from cappunc_cli.restore.decoding.paired_marks import CLOSING
 from cappunc_cli.restore.decoding.passage import Flags, Passage, Probabilities, columns
-from cappunc_cli.restore.decoding.unrestored import Lack
 from cappunc_cli.restore.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import passage_of
@@ -71,24 +71,24 @@ class LowConfidence:
 
 
 def find_low_confidence(
-    words: Sequence[Word], rows: Rows, model: Model, options: Options, lack: Lack, below: float
+    words: Sequence[Word], rows: Rows, model: Model, options: Options, missing: Missing, below: float
 ) -> list[LowConfidence]:
     """The marks, cases and openings that are less probable than `below`, in the order of the words.
 
-    `rows` are the model's `pipeline.probabilities` of the words, and `lack` is their `pipeline.lack_of`: in stretches
-    without marks or case no single word is listed, nor are alternatives that the options exclude.
+    `rows` are the model's `pipeline.probabilities` of the words, and `missing` their `pipeline.estimate_missing`: in
+    stretches without marks or case no single word is listed, nor are alternatives that the options exclude.
     """
     if not words:
         return []
     passage = passage_of(words, rows, model, options)
     passage.posteriors = allowed(passage)
     known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))
-    marks = _doubtful_marks(passage, known, lack, below)
+    marks = _doubtful_marks(passage, known, missing, below)
     certain = np.array([ruled is not label for ruled, label in zip(with_rules, passage.labels, strict=True)])
-    free = ~(certain | lack.marks | lack.case | _after_open_end(passage, marks, lack))
+    free = ~(certain | missing.lacks_marks | missing.lacks_case | _after_open_end(passage, marks, missing))
     cases = _doubtful_cases(passage, known, free, below)
     cases |= _missed_terms(passage, with_rules, terms)
-    halves = _missing_halves(passage, known, lack) if below > 0 and passage.conventions.opening else {}
+    halves = _missing_halves(passage, known, missing) if below > 0 and passage.conventions.opening else {}
     found: list[LowConfidence | None] = []
     for i in sorted({*marks, *cases, *halves}):
         half = halves.get(i)
@@ -96,13 +96,13 @@ def find_low_confidence(
     return [doubt for doubt in found if doubt is not None]
 
 
-def _doubtful_marks(passage: Passage, known: Evidence, lack: Lack, below: float) -> dict[int, LowConfidence]:
+def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: float) -> dict[int, LowConfidence]:
     """By word, the marks, or that there is none, less probable than `below`."""
     text, labels = passage.posteriors, passage.labels
     kinds = _kinds(labels)
     by_kind = text.marks @ _IN_KIND
     written, others = (by_kind * kinds).sum(1), np.where(kinds, np.float32(0), by_kind)
-    free = ~lack.marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
+    free = ~missing.lacks_marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
     free &= kinds @ _possible(passage)
     free[-1] = False  # the text ends here, whatever the network says at the edge of its last window
     found = {}
@@ -113,9 +113,9 @@ def _doubtful_marks(passage: Passage, known: Evidence, lack: Lack, below: float)
     return found
 
 
-def _after_open_end(passage: Passage, marks: Mapping[int, LowConfidence], lack: Lack) -> Flags:
+def _after_open_end(passage: Passage, marks: Mapping[int, LowConfidence], missing: Missing) -> Flags:
     """The words before which it is doubtful whether a sentence ends, [n]: their case says nothing."""
-    doubtful = lack.marks.copy()
+    doubtful = missing.lacks_marks.copy()
     for i, doubt in marks.items():
         doubtful[i] |= any(
             FOLD.get(sign, sign) in TERMINAL for sign in (*passage.labels[i].signs, doubt.instead) if sign
@@ -153,7 +153,7 @@ def _written(word: str, label: Label) -> str:
     return label.inside(dress(word, label))
 
 
-def _missing_halves(passage: Passage, known: Evidence, lack: Lack) -> dict[int, LowConfidence]:
+def _missing_halves(passage: Passage, known: Evidence, missing: Missing) -> dict[int, LowConfidence]:
     """By word, the opening or closing marks of questions and exclamations that are missing beside the existing marks.
 
     Of 36 found in 335,000 words of Spanish sessions, speeches, novels and news 33 are really missing.
@@ -161,7 +161,7 @@ def _missing_halves(passage: Passage, known: Evidence, lack: Lack) -> dict[int, 
     cases, marks = columns(passage.labels)
     restored = decide(passage, replace(known, marks=marks, cases=cases))
     found: dict[int, LowConfidence] = {}
-    for i in np.flatnonzero(~(lack.marks | lack.case)).tolist():
+    for i in np.flatnonzero(~(missing.lacks_marks | missing.lacks_case)).tolist():
         old, new = passage.labels[i], restored[i]
         if old is new:
             continue

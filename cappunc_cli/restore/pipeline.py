@@ -23,7 +23,8 @@ from cappunc_cli.languages import Language
 from cappunc_cli.restore.chunks import Chunk, merge, split
 from cappunc_cli.restore.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restore.decoding.decoder import allowed, decide
-from cappunc_cli.restore.decoding.evidence import evidence, judge, lexical_rules
+from cappunc_cli.restore.decoding.evidence import evidence, lexical_rules
+from cappunc_cli.restore.decoding.existing import Missing, find_missing
 from cappunc_cli.restore.decoding.passage import (
     Flags,
     Passage,
@@ -32,7 +33,6 @@ from cappunc_cli.restore.decoding.passage import (
     sentence_end_probability,
 )
 from cappunc_cli.restore.decoding.recheck import recheck
-from cappunc_cli.restore.decoding.unrestored import Lack, expect
 from cappunc_cli.restore.decoding.word_properties import (
     UNITS,
     abbreviation_properties,
@@ -153,7 +153,7 @@ def restore(
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
     words = with_paragraphs(words, model, options)
-    return rewrite(words, probabilities(words, model, options, progress), model, options)
+    return rewrite_long(words, probabilities(words, model, options, progress), model, options)
 
 
 def restore_all(
@@ -319,32 +319,31 @@ def rewrite(
 def _rechecked(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
     """The words without the marks that are nearly certainly wrong."""
     passage = passage_of(words, rows, model, options)
-    lack = judge(passage, expect(passage.posteriors))
+    lacking = find_missing(passage).lacks_marks
     passage.posteriors = allowed(passage)
-    checked = zip(words, passage.labels, recheck(passage, lack.marks), passage.bare, strict=True)
+    checked = zip(words, passage.labels, recheck(passage, lacking), passage.bare, strict=True)
     return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
 
 
 def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
     """The labels of a passage after one round of decisions; the first words are taken to have `fixed` ones."""
     labels, options = passage.labels, passage.options
-    expected = expect(passage.posteriors) if options.existing == "auto" else None
+    missing = None if options.existing == "replace" else find_missing(passage)
     passage.posteriors = allowed(passage)
-    lack = None if expected is None else judge(passage, expected)
-    known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
+    known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, missing))
     decided = decide(replace(passage, labels=[*fixed, *with_rules[len(fixed) :]]), known)
     for i in np.flatnonzero(passage.followed).tolist():
         # A new mark would come between the word and the address or formula after it. Nor does one come after that,
         # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
         # it might take the period for a part of it.
         decided[i] = replace(decided[i], after=labels[i].after)
-    case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
+    case_is_fixed = (known.cases >= 0).tolist()
     found = list(labels)
     for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
         if ruled is old and new is old:
             continue  # labels are cached, so most unchanged ones are the same object
         # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
-        keeps_case = case_is_fixed[i] or (settled[i] and ruled is old)
+        keeps_case = case_is_fixed[i]
         label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
         if label == old:
             continue
@@ -389,10 +388,9 @@ class IncrementalRewriter:
             self.texts += new[start - first : stop - first]
 
 
-def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
-    """Find the words that lack marks or case, which `existing` auto would restore, given their `probabilities`."""
-    passage = passage_of(words, rows, model, options)
-    return judge(passage, expect(passage.posteriors))
+def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:
+    """Estimate which marks and capitals are missing, given the `probabilities` of the words."""
+    return find_missing(passage_of(words, rows, model, options))
 
 
 def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:

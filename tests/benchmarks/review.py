@@ -24,7 +24,7 @@ from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restore.low_confidence import find_low_confidence
 from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, lack_of, load_model, probabilities, rewrite
+from cappunc_cli.restore.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
 
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}
@@ -69,7 +69,9 @@ def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
     counts["words"] += len(words)
     for kind, found in errors.items():
         counts[f"{kind} wrong"] += sum(found)
-    for doubt in find_low_confidence(words, rows, model, options, lack_of(words, rows, model, options), max(BELOW)):
+    for doubt in find_low_confidence(
+        words, rows, model, options, estimate_missing(words, rows, model, options), max(BELOW)
+    ):
         for below in BELOW:
             if doubt.probability < below:
                 counts[f"{doubt.kind} listed {below}"] += 1

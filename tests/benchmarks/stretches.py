@@ -32,7 +32,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, lack_of, load_model, probabilities, rewrite
+from cappunc_cli.restore.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
 
 #: Name -> words; documents from the start, none longer than half of that.
 REPORTED = dict.fromkeys(("podcast", "interviews", "ted", "gum_spoken", "phone"), 6000)
@@ -159,19 +159,19 @@ def measure(words: Sequence[Word], model: Model, seed: int, repeats: int, tally:
     """Strip one document in several ways and count."""
     rows = probabilities(words, model)
     auto, keep = Options(), Options(existing="keep")
-    lack = lack_of(words, rows, model, auto)
-    tally.clean.update(words=len(words), blamed=int((lack.marks | lack.case).sum()))
+    lack = estimate_missing(words, rows, model, auto)
+    tally.clean.update(words=len(words), blamed=int((lack.lacks_marks | lack.lacks_case).sum()))
     for repeat in range(repeats):
         bad = damaged(words, random.Random(1000 * seed + repeat))
-        lack = lack_of(bad.words, rows, model, auto)
+        lack = estimate_missing(bad.words, rows, model, auto)
         no_marks = bad.are("marks", "marks and case", "ALL CAPS without marks")
         no_case = bad.are("case", "marks and case", "ALL CAPS", "ALL CAPS without marks")
-        tally.count(tally.found, "marks", lack.marks, no_marks)
-        tally.count(tally.found, "case", lack.case, no_case)
-        tally.count(tally.found, "marks or case", lack.marks | lack.case, no_marks | no_case)
+        tally.count(tally.found, "marks", lack.lacks_marks, no_marks)
+        tally.count(tally.found, "case", lack.lacks_case, no_case)
+        tally.count(tally.found, "marks or case", lack.lacks_marks | lack.lacks_case, no_marks | no_case)
         for start, stop, kind in bad.places:
             size = "20-49" if stop - start < 50 else "50-119" if stop - start < 120 else "120-400"
-            said = lack.marks if kind == "marks" else lack.case
+            said = lack.lacks_marks if kind == "marks" else lack.lacks_case
             every = np.ones(stop - start, np.bool_)
             tally.count(tally.found, (kind, f"{size} words"), said[start:stop], every)
         for name, options in (("auto", auto), ("keep", keep)):

@@ -17,7 +17,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.inspection import positions
-from cappunc_cli.restore.decoding.unrestored import Lack
+from cappunc_cli.restore.decoding.existing import Missing
 from cappunc_cli.restore.low_confidence import LowConfidence, find_low_confidence
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.options import Options
@@ -57,8 +57,10 @@ def found(
         rows[i, -2] = (quotations or {}).get(i, 0.01)
     places = np.arange(len(words))
     without_marks, without_case = np.isin(places, lacks_marks), np.isin(places, lacks_case)
-    lack = Lack(without_marks, without_case, np.zeros(len(words), np.bool_))
-    return find_low_confidence(words, rows, model, options or Options(), lack, 0.7)
+    no = np.zeros(len(words), np.bool_)
+    marks, case = without_marks.astype(np.float32), without_case.astype(np.float32)
+    missing = Missing(marks, marks, case, no, no, no, 0.5, (0.0, 0.0), np.zeros((len(words), 3), np.float32))
+    return find_low_confidence(words, rows, model, options or Options(), missing, 0.7)
 
 
 def test_a_mark_that_is_less_probable_than_another(model: Model) -> None:

@@ -98,6 +98,10 @@ LATE_COST = 0.4
 _MIN_NAME = 0.02
 
 
+#: For each mark, the column of `Evidence.gap_cost`.
+_KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
+
+
 class PlacedMarks(NamedTuple):
     """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
 
@@ -148,7 +152,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     if 0 < committed < len(words):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= LATE_COST * sentence_end_probability(text)[committed - 1]
-    scores = _mark_scores(passage, known, capital)
+    scores = _mark_scores(passage, known)
     marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
     new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
@@ -219,20 +223,19 @@ def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotati
     return within
 
 
-def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> Rows:
+def _mark_scores(passage: Passage, known: Evidence) -> Rows:
     """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints.
 
-    Each sentence end costs what the capital that the next word then needs costs (as in Webex), given P(not lower)
-    `capital`. The network's own doubt about the capital counts only with the share `consistency`, since its marks and
-    cases are based on the same input. Existing lower case is independent evidence and counts in full; an existing
-    capital costs nothing.
+    Each sentence end costs what the capital that the next word then needs costs (as in Webex). The network's own doubt
+    about the capital counts only with the share `consistency`, since its marks and cases are based on the same input.
+    Existing lower case is independent evidence and counts in full; an existing capital costs nothing.
     """
     text, turns, config = passage.posteriors, passage.turn_ends, passage.config
     scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
     scores[:, NONE] -= SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
-    scores[:, 1:] -= known.gap_cost[:, None]
+    scores[:, 1:] -= known.gap_cost[:, _KIND[1:]]
     scores[:, COMMA] += STYLES[passage.options.style]
     scores[:, DASH] -= DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
@@ -252,9 +255,9 @@ def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> R
     scores[fixed, known.marks[fixed]] = 0
     if passage.options.apart:
         return scores
-    share = np.where(known.capital_odds < 0, np.float32(1), np.float32(config.consistency))
     # Bounded, so that an unusual word cannot overrule a certain sentence end.
-    cost = share * np.clip(np.log(capital) - np.log(1 - capital), -20, 0)
+    capital = np.clip(1 - text.cases[:, LOWER], 0, 1 - 1e-6)
+    cost = config.consistency * np.clip(np.log(capital) - np.log(1 - capital), -20, 0) + known.start_odds
     cost[text.has(NO_START) | known.free_start | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:

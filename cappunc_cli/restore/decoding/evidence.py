@@ -7,43 +7,27 @@ abbreviations such as `dr.`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from unicodedata import is_normalized
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
-from cappunc_cli.restore.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns, sentence_ends
-from cappunc_cli.restore.decoding.unrestored import Expected, Lack, find_lack
+from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
+from cappunc_cli.restore.decoding.existing import UNPREDICTABLE, Missing, writing_style
+from cappunc_cli.restore.decoding.passage import NONE, Flags, Numbers, Passage, columns
 from cappunc_cli.restore.decoding.word_properties import WordProperty
 
-#: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
-_RARE = 50
-#: Minimum size, in words, of a restored part that is kept in a text that otherwise lacks everything.
-_MIN_GOOD_WORDS = 40
-#: Words on each side that count when the density of existing marks or capitals is judged.
-_NEARBY_WORDS = 32
-#: Where at least one word in this many has a mark (capital), a word without one is probably meant so.
-_DENSE = 16
-#: Nats against a new mark or capital there: it must be e^2 = 7 times as probable as none.
-_GAP_COST = 2.0
 #: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
 _CAPITAL_WORTH = 2.0
-#: Nats against a sentence end before a word whose lower case is kept.
-_LOWER_COST = 30.0
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 _CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
 
-#: The columns of marks that show that a text is punctuated. A text with only `…` and `—` has pauses written down, one
-#: with only `:` has speaker names.
-_IS_PUNCTUATION = np.array([mark not in ("", "…", "—", ":") for mark in MARK_CLASSES])
-#: Properties of a bare word: its written case is informative; it has cased letters; its script has no capitals.
-_SHOWS, _CASED, _CASELESS = 1, 2, 4
-_APOSTROPHES = "'’"
+#: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
+_FEW, _GAPS = 0.06, 0.135
+
 _CLOSING = QUOTES_AFTER | {"’"}
 
 #: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
@@ -70,10 +54,10 @@ Floats = npt.NDArray[np.float32]
 class Evidence:
     """Constraints on decoding, each array [n].
 
-    `marks` and `cases` are the columns of fixed labels, -1 where free. `capital_odds` are nats for any capital form.
-    `capitals` flags existing capitals that can be trusted; where the word is no name they show the start of a
-    sentence. `gap_cost` are nats against a new mark. `free_start` words may begin a sentence in lower case. `settled`
-    words lack nothing and keep their marks and case.
+    `marks` and `cases` are the columns of fixed labels, -1 where free. `capital_odds` are nats for any capital form,
+    and `start_odds` those for a sentence start in the case that is written. `capitals` flags existing capitals that can
+    be trusted; where the word is no name they show the start of a sentence. `gap_cost` [n, 2] are nats against a new
+    mark within a sentence, and against a sentence end. `free_start` words may begin a sentence in lower case.
     """
 
     marks: Numbers
@@ -82,93 +66,17 @@ class Evidence:
     capitals: Flags
     gap_cost: Floats
     free_start: Flags
-    settled: Flags
+    start_odds: Floats
 
 
 def no_evidence(count: int) -> Evidence:
     """The evidence for `count` bare words: none."""
     free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
-    return Evidence(free, free, zero, no, zero, no, no)
+    return Evidence(free, free, zero, no, np.zeros((count, 2), np.float32), no, zero)
 
 
-@dataclass(frozen=True, slots=True)
-class WritingStyle:
-    """Whether a text as a whole is in lower case, UPPER CASE or Title Case, and whether it is punctuated."""
-
-    lower: bool
-    upper: bool
-    title: bool
-    punctuated: bool
-
-
-def writing_style(bare: Sequence[str], labels: Sequence[Label], abbreviations: Flags | None = None) -> WritingStyle:
-    """Judge how a text is written by counting its cases and marks.
-
-    One-letter words such as `I` say nothing about case. `...` and `--` alone do not make a text punctuated, nor do the
-    periods of words flagged as `abbreviations` [n].
-    """
-    cases, marks = columns(labels)
-    marked = _IS_PUNCTUATION[marks]
-    if abbreviations is not None:
-        marked &= ~(abbreviations & (marks == PERIOD)) | np.array([label.is_bound for label in labels], np.bool_)
-    builds = np.array([_build(word) for word in bare], np.int8)
-    low = cases == LOWER
-    shown = ~low & ((builds & _SHOWS) != 0)
-    high = int(shown.sum())
-    words = int(low.sum()) + high
-    longer = int((low & ((builds & _CASED) != 0)).sum()) + high
-    uppers = int((shown & (cases == UPPER)).sum())
-    capitals = high - uppers
-    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic has no capitals to lack
-    return WritingStyle(
-        lower=high * _RARE <= words and caseless * 2 <= words,
-        upper=longer > 0 and uppers * 10 >= longer * 9,
-        title=longer > 5 and capitals * 10 >= longer * 8,
-        punctuated=int(marked.sum()) * _RARE >= len(labels),
-    )
-
-
-@lru_cache(maxsize=1 << 15)
-def _build(word: str) -> int:
-    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS.
-
-    A unit such as `°C` has one letter.
-    """
-    if len(word) < 2 or (not word.isalpha() and sum(map(str.isalpha, word)) < 2):
-        return 0
-    caseless = word[0].isalpha() and capital(word) == word
-    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
-
-
-def judge(passage: Passage, expected: Expected) -> Lack:
-    """Find what a text lacks: everywhere if its counts say so, otherwise in stretches."""
-    labels = passage.labels
-    # `dr.` does not count: some recognisers write the periods of abbreviations and no other mark.
-    style = writing_style(passage.bare, labels, expected.abbreviation)
-    if style.punctuated and (style.lower or style.upper):
-        # Without a single sentence end a comma or two in a short text show nothing.
-        style = replace(style, punctuated=bool(sentence_ends(passage.posteriors, columns(labels)[1]).any()))
-    lacks_all = style.lower or style.upper or not style.punctuated
-    marked, everywhere = np.array([label.mark != "" for label in labels], np.bool_), np.ones(len(labels), np.bool_)
-    marks = everywhere
-    # Most texts have hardly any mark, and so no restored part to look for.
-    if not lacks_all or style.punctuated or int(marked.sum()) * _DENSE >= _MIN_GOOD_WORDS:
-        found = find_lack(expected, labels, passage.turn_ends)
-        if not lacks_all or _has_good_part(~(found.marks | found.case), marked):
-            return found
-        marks = found.marks if style.punctuated else everywhere
-    upper = style.upper or style.title
-    return Lack(marks, everywhere & (style.lower or upper), everywhere & upper, whole=True)
-
-
-def _has_good_part(good: Flags, marked: Flags) -> bool:
-    """Whether a text that lacks everything has a restored part, as when somebody has edited its first minutes."""
-    words = int(good.sum())
-    return words >= _MIN_GOOD_WORDS and int((good & marked).sum()) * _DENSE >= words
-
-
-def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evidence:
-    """The evidence of the existing labels for `existing` keep or replace, or for auto given what they `lack`."""
+def evidence(passage: Passage, existing: str, missing: Missing | None = None) -> Evidence:
+    """The evidence of the existing labels: for `existing` replace, or for keep and auto given what is `missing`."""
     labels, free = passage.labels, np.int8(-1)
     cases, marks = columns(labels)
     # An ellipsis before a word shows that it continues a sentence: `...and so on`.
@@ -176,24 +84,14 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
     known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]) | passage.preceded)
-    if existing == "keep":
-        known = _keep(known, marks, cases)
-    elif lack is not None and not lack.whole:
-        known = _keep_outside(known, marks, cases, lack)
+    if missing is not None:
+        known = _weigh(passage, known, missing, fills_gaps=existing == "keep")
     else:
-        if lack is None:
-            # Only marks that cannot be removed are kept.
-            bound = np.array([label.is_bound for label in labels]) | passage.followed
-            fixed = np.where(bound & (marks != NONE), marks, free)
-            style = writing_style(passage.bare, labels)
-            all_capital = style.upper or style.title
-        else:
-            # Existing marks are kept, and where marks are not missing no new ones are added.
-            fixed, all_capital = np.where(lack.marks & (marks == NONE), free, marks), bool(lack.upper.all())
-        # A text with other marks may still lack the last one: `what is this? i don't know`.
-        fixed[-1:][marks[-1:] == NONE] = free
-        known = replace(known, marks=fixed)
-        if not all_capital:
+        # Only marks that cannot be removed are kept.
+        bound = np.array([label.is_bound for label in labels]) | passage.followed
+        known = replace(known, marks=np.where(bound & (marks != NONE), marks, free))
+        style = writing_style(passage.bare, labels)
+        if not (style.upper or style.title):
             # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
             capitals = (cases == CAPITAL) & ~passage.cue_starts
             odds = np.where(capitals, np.float32(_CAPITAL_WORTH), np.float32(0))
@@ -206,47 +104,43 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     return replace(
         known,
         cases=np.where(given, cases, known.cases),
-        gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0)),
+        gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0))[:, None],
         capital_odds=known.capital_odds - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
     )
 
 
-def _keep(known: Evidence, marks: Numbers, cases: Numbers) -> Evidence:
-    """The evidence `known` with existing marks and capitals fixed, so that only gaps are filled."""
-    marked, cased = marks != NONE, cases > LOWER
-    return replace(
-        known,
-        marks=np.where(marked, marks, -1).astype(np.int8),
-        cases=np.where(cased, cases, -1).astype(np.int8),
-        capital_odds=np.where(_dense(cased) & ~cased, -_GAP_COST, 0).astype(np.float32),
-        capitals=cases == CAPITAL,
-        gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
-    )
+def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> Evidence:
+    """The evidence `known` with the existing labels, and the odds of others by the share of them that is missing.
 
-
-def _keep_outside(known: Evidence, marks: Numbers, cases: Numbers, lack: Lack) -> Evidence:
-    """The evidence `known` with all words fixed that lack nothing.
-
-    In the stretches that do, existing marks are fixed, and capitals unless all is in upper case.
+    Whoever asks to fill the gaps (`fills_gaps`) says that something is missing, and that no case is wrong.
     """
-    free, free_case = np.int8(-1), lack.case & (lack.upper | (cases == LOWER))
+    cases, marks = columns(passage.labels)
+    least = _GAPS if fills_gaps else 0.0
+    within, ends, capitals = (np.maximum(share, least) for share in (missing.within, missing.ends, missing.capitals))
+    lower, shown = cases == LOWER, marks != NONE
+    upper = missing.upper & (not fills_gaps)
+    fixed = shown | (np.maximum(within, ends) < _FEW)
+    # Verse has marks, and keeps the capitals of its lines.
+    layout = missing.layout & missing.bare & (not fills_gaps)
+    # Lower case stays where no sentence end can come before it and capitals are not missing.
+    stays = lower & np.append(True, fixed[:-1]) & (capitals < _FEW)
+    free_case = upper | layout | (lower & ~stays)
+    # The writer may have had reasons that no model knows, the more often the less is missing.
+    none = np.maximum(passage.posteriors.marks[:, NONE], np.float32(1e-6))
+    costs = [
+        np.log1p(UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) - style * (1 - share)
+        for share, style in zip((within, ends), missing.styles, strict=True)
+    ]
+    weighed = lower & ~upper
     return replace(
         known,
-        marks=np.where(lack.marks & (marks == NONE), free, marks),
-        cases=np.where(free_case, free, cases),
-        capital_odds=np.where(~free_case & (cases == LOWER), np.float32(-_LOWER_COST), np.float32(0)),
-        capitals=~free_case & (cases == CAPITAL),
-        settled=~(lack.marks | lack.case),
+        marks=np.where(fixed, marks, np.int8(-1)),
+        cases=np.where(free_case, np.int8(-1), cases),
+        capital_odds=np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32),
+        start_odds=np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32),
+        capitals=~upper & ~missing.layout & (cases == CAPITAL),
+        gap_cost=np.stack(costs, 1).astype(np.float32),
     )
-
-
-def _dense(flags: Flags) -> Flags:
-    """Where at least one in _DENSE of the nearby words is flagged."""
-    sums = np.concatenate([[0], np.cumsum(flags)])
-    places = np.arange(len(flags))
-    low, high = np.maximum(places - _NEARBY_WORDS, 0), np.minimum(places + _NEARBY_WORDS + 1, len(flags))
-    dense: Flags = (sums[high] - sums[low]) * _DENSE >= high - low
-    return dense
 
 
 def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Label], Flags]:

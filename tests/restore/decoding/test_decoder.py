@@ -14,9 +14,9 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.languages.language import UNIT_FORMS
 from cappunc_cli.restore.decoding.decoder import allowed, decide
-from cappunc_cli.restore.decoding.evidence import Evidence, evidence, judge, no_evidence, writing_style
+from cappunc_cli.restore.decoding.evidence import Evidence, evidence, no_evidence
+from cappunc_cli.restore.decoding.existing import find_missing, writing_style
 from cappunc_cli.restore.decoding.passage import Passage, posteriors_of
-from cappunc_cli.restore.decoding.unrestored import expect
 from cappunc_cli.restore.decoding.viterbi import viterbi
 from cappunc_cli.restore.decoding.word_properties import word_properties
 from cappunc_cli.restore.models.registry import ModelConfig, Transitions
@@ -555,8 +555,8 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     )
     starts = cues or [0] * len(bare)
     document.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
-    lack = judge(document, expect(document.posteriors)) if existing == "auto" else None
-    known = evidence(document, existing, lack)
+    missing = None if existing == "replace" else find_missing(document)
+    known = evidence(document, existing, missing)
     document.posteriors = allowed(document)
     written = [
         replace(new, case=old.case, form=old.form) if case >= 0 else new
