@@ -53,7 +53,11 @@ class JsonFormat(Format):
 
     def read(self, text: str) -> Document:
         """Read a transcript. Raises BadInput for broken JSON and for JSON without words of this dialect."""
-        return self.read_parsed(text, load(text))
+        value = load(text)
+        document = self.read_parsed(text, value)
+        if not document.words and dialect_of(value) != self.name:
+            raise BadInput(f"this is not a transcript of the kind {self.name}")
+        return document
 
     def read_parsed(self, text: str, value: Any) -> Document:
         """As `read`, for a text that has been parsed."""

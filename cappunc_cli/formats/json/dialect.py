@@ -279,13 +279,15 @@ def seconds(value: object, unit: float = 1000.0) -> int | None:
 
 
 def speaker_name(value: object) -> str | None:
-    """The name of a speaker, which may be a number or an object with a name or an id; None if there is none."""
+    """The name of a speaker: a text, a number, an object with a name or an id, or a list of such; None if unknown."""
+    if isinstance(value, list) and value:
+        value = value[0]
     if isinstance(value, Node):
         value = next((value[key] for key in _NAMES if value.get(key) is not None), None)
     return str(value) if isinstance(value, (str, int)) and value != "" else None
 
 
-_NAMES = ("name", "display_name", "label", "id")
+_NAMES = ("name", "display_name", "username", "user_name", "label", "id")
 
 
 def by_channel(entries: Iterable[Node], key: str = "channel") -> dict[str, list[Node]]:

@@ -14,8 +14,8 @@ from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load, wh
 from cappunc_cli.formats.splice import splice
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.text('ab":,{}[] \\'),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text() | st.text('ab":,{}'), inner, max_size=4),
     max_leaves=20,
 )
 LAYOUTS = st.sampled_from([None, 0, 2, "\t"])
@@ -28,39 +28,25 @@ def literals(value: object) -> list[Literal]:
     return [literal for child in children for literal in literals(child)]
 
 
+def nodes(value: object) -> list[Node]:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [value] * isinstance(value, Node) + [node for child in children for node in nodes(child)]
+
+
 @given(VALUES, LAYOUTS, st.booleans())
 def test_values_are_those_of_the_standard_library(value: object, indent: int | str | None, ascii_only: bool) -> None:
     source = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     parsed = load(f" {source}\r\n")
     assert parsed == value
-    for literal in literals(parsed):
-        assert json.loads(f" {source}\r\n"[literal.start : literal.stop], strict=False) == literal
+    for placed in [*literals(parsed), *nodes(parsed)]:
+        assert json.loads(f" {source}\r\n"[placed.start : placed.stop], strict=False) == placed
+    starts = [literal.start for literal in literals(parsed)]
+    assert starts == sorted(set(starts))
 
 
 @given(st.lists(VALUES.filter(lambda v: not isinstance(v, (int, float))), min_size=2, max_size=4))
 def test_documents_may_follow_each_other(values: list[object]) -> None:
     assert load("\n".join(json.dumps(value) for value in values)) == values
-
-
-FLAT = st.dictionaries(
-    st.text(st.sampled_from('ab":1,{}[] '), max_size=4),
-    st.none() | st.integers() | st.floats(allow_nan=False) | st.text(st.sampled_from('ab":,{}[] \\')),
-    max_size=4,
-)
-
-
-@given(st.lists(FLAT, max_size=4), LAYOUTS)
-def test_lists_of_flat_objects_know_where_everything_stands(values: list[object], indent: int | str | None) -> None:
-    source = json.dumps({"words": values, "one": values[:1]}, indent=indent)
-    parsed = load(source)
-    assert parsed == json.loads(source)
-    for literal in literals(parsed):
-        assert json.loads(source[literal.start : literal.stop]) == literal
-    for node in (*parsed["words"], *parsed["one"]):
-        assert isinstance(node, Node)
-        assert json.loads(source[node.start : node.stop]) == node
-    starts = [literal.start for literal in literals(parsed)]
-    assert starts == sorted(set(starts))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ _ENDS = ("end", "end_time", "endTime", "end_timestamp", "endOffset", "stop", "to
 #: Where there is no end, in the unit of the start.
 _LENGTHS = ("duration", "dur", "duration_ms", "durationMs")
 _SPEAKERS = (
-    "speaker", "speaker_id", "speakerId", "speaker_label", "speaker_name", "spk", "user_name", "username", "channel",
+    "speaker", "speaker_name", "speakerName", "user_name", "username", "users", "speaker_label", "speaker_id",
+    "speakerId", "spk", "channel",
 )  # fmt: skip
 _WORDS = ("words", "tokens", "items")
 _MILLIS = ("ms", "Ms")
