@@ -55,7 +55,7 @@ ROOT = HERE.parent
 #: Larger files are not used, but one in LARGE_EACH inputs repeats a small one many times.
 LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 2_000, 400_000
 #: Seconds of processor time, bytes per byte of input, bytes.
-LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 10, 64 << 20
+LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 160, 64 << 20
 #: Memory is measured for one in this many inputs, as that takes time, and for all large ones.
 MEASURED_EACH = 25
 

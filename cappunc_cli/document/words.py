@@ -62,7 +62,8 @@ class Notice:
 class Document:
     """A source and its words in spoken order.
 
-    `speakers` maps turn numbers to names; `detail` is private to the format.
+    `speakers` maps turn numbers to names; `detail` is private to the format; `fps` is the frame rate that was asked
+    for, in formats of frames.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, len(document.words), document.texts[:3]
@@ -75,6 +76,7 @@ class Document:
     notices: tuple[Notice, ...] = ()
     speakers: Mapping[int, str] = field(default_factory=dict)
     detail: object = None
+    fps: float | None = None
 
     @property
     def texts(self) -> list[str]:

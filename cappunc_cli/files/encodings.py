@@ -114,6 +114,10 @@ def codec_name(name: str) -> str:
     return codec
 
 
+#: A binary format: each byte is a character to its reader, which knows the code table.
+_EBU_STL = re.compile(rb"[0-9]{3}STL[0-9]{2}\.")
+
+
 def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     """The text and encoding of a file, such that `encode(*decode(data)) == data`.
 
@@ -122,7 +126,9 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     valid in the codec.
     """
     encoding = next((Encoding(own, bom) for bom, own in _BOMS if data.startswith(bom)), None)
-    if encoding is None and codec is not None:
+    if _EBU_STL.match(data):
+        encoding = Encoding("latin-1")
+    elif encoding is None and codec is not None:
         encoding = Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
     elif encoding is None:
         encoding = _detected(data)

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.document.spread_times import spread_times
+from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.files.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.files.input_files import Job, one_by_one, read_job

@@ -19,9 +19,18 @@ _LAST_MARKS = re.compile(r"(?>(?:[,.?!;…—\"”»›)]|--)*)")
 _KEYCAP = re.compile("[0-9]\ufe0f?\u20e3")
 
 
+#: `<3`, `:D`, `;-)`: no words, and a mark or another case would make others of them.
+_EMOTICON = re.compile(r"</?3+|[:;=]['’]?-?[DPpOo3]|[:;=]['’]?-?[)(\]\[/|*]+")
+
+
 def has_letters(token: str) -> bool:
     """Whether a token has a letter or a digit, but for the digits of emoji."""
-    return any(map(str.isalnum, _KEYCAP.sub("", token) if "\u20e3" in token else token))
+    return any(map(str.isalnum, _KEYCAP.sub("", token) if "\u20e3" in token else token)) and not is_emoticon(token)
+
+
+def is_emoticon(token: str) -> bool:
+    """Whether a token is a face or a heart made of characters."""
+    return token[:1] in "<:;=" and _EMOTICON.fullmatch(token) is not None
 
 
 def is_address(token: str) -> bool:
@@ -30,8 +39,8 @@ def is_address(token: str) -> bool:
 
 
 def are_signs(token: str) -> bool:
-    """Whether a token consists of signs."""
-    return _SIGNS.fullmatch(token) is not None
+    """Whether a token consists of signs, or is an emoticon."""
+    return _SIGNS.fullmatch(token) is not None or is_emoticon(token)
 
 
 def last_marks(token: str) -> int:

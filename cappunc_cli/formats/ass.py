@@ -12,7 +12,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
 from cappunc_cli.formats.inline_times import TimedSpan, merge_copies, set_inline_times
-from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
 _START = re.compile(
@@ -23,7 +23,7 @@ _LINE = re.compile(r"[\s\ufeff]*(Format|Dialogue)\s*:", re.IGNORECASE)
 _USUAL = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 # What follows \p1 is a drawing, not text, until \p0 or the end of the line.
 _DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?>(?:\\(?!p[1-9])[^{}\\]*+)*)\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|\Z)"
-_HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN.pattern}")
+_HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN_WITHOUT_ENTITIES.pattern}")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
 
@@ -129,10 +129,7 @@ class Ass(CueFormat):
 
     name = "ass"
     suffixes = (".ass", ".ssa")
-
-    def sniff(self, text: str) -> bool:
-        """Whether the text starts with a section of an ASS file."""
-        return _START.match(text) is not None
+    signature = _START
 
     def read(self, text: str) -> Document:
         """Read an ASS file. `Word.cue` is the number of the Dialogue line, from 0; the Name field is the speaker.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -29,12 +30,17 @@ class Format(ABC):
     name: str
     #: File name extensions, such as ".srt"; the first format that claims one gets files that anything could have.
     suffixes: tuple[str, ...] = ()
+    #: Matches the start of a text of this format.
+    signature: re.Pattern[str] | None = None
     #: Whether consecutive words share a line of text, rather than having an entry each.
     running_text: ClassVar[bool] = True
 
-    @abstractmethod
     def sniff(self, text: str) -> bool:
-        """Whether the content shows this format."""
+        """Whether the content shows this format.
+
+        A format without a `signature` needs several lines that agree: one line of text can look like anything.
+        """
+        return self.signature is not None and self.signature.match(text) is not None
 
     @abstractmethod
     def read(self, text: str) -> Document:
@@ -62,6 +68,10 @@ class Format(ABC):
     def channels(self, document: Document) -> list[tuple[str, str]]:  # noqa: ARG002
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""
         return []
+
+    def with_fps(self, fps: float | None) -> Format:  # noqa: ARG002
+        """This format with a frame rate for files in frames that do not tell theirs."""
+        return self
 
     def plain_places(self, document: Document) -> list[int | None] | None:  # noqa: ARG002
         """The offset of each word that can be replaced without `write`, None for other words; None if there are none.

@@ -21,9 +21,12 @@ _COLUMNS = re.compile(
     r"[ \t]*+(?!;;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
     r"(?:[ \t]++[^ \t]++[ \t]++([^ \t]++)(?:[ \t]++([^ \t]++))?)?"
 )
-_NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]*)?|-?\.[0-9]+"
+_NUMBER = r"-?(?:[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?"
 _TIME = re.compile(rf"(?:{_NUMBER})\Z")
-_ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
+_ROW = re.compile(
+    rf"([^ \t;][^ \t]*)[ \t]+([^ \t]+)[ \t]+({_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]+"
+    rf"(?:[ \t]+(?:{_NUMBER}|NA|-|\*)(?:[ \t]+[^ \t]+){{0,2}})?"
+)
 # To scoring tools these are not plain words, so they are not touched: `<unk>` `[noise]` `(uh)` `%UH`
 # `@` (nothing said), `she-` (a fragment), `A\;S` (escapes).
 _KEPT = re.compile(r"[<\[({%@*+&~].*|.*-|.*\\.*", re.DOTALL)
@@ -32,6 +35,11 @@ _TYPES = _SPOKEN_TYPES | {"non-lex", "frag", "un-lex", "for-lex", "misc", "noise
 _TAG = re.compile(r";(?=.)")
 _COLUMN = re.compile(r"[^ \t\r\n]*")
 _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
+
+
+def _row_key(line: str) -> spans.RowKey | None:
+    found = _ROW.fullmatch(line)
+    return None if found is None else (found[1], found[2], None if found[3] == "*" else float(found[3]))
 
 
 @dataclass(slots=True)
@@ -222,8 +230,8 @@ class Ctm(Format):
     running_text = False
 
     def sniff(self, text: str) -> bool:
-        """Whether most lines are rows."""
-        return spans.mostly_rows(text, lambda line: _ROW.match(line) is not None)
+        """Whether the text consists of rows that agree."""
+        return spans.are_rows(text, _row_key)
 
     def read(self, text: str) -> Document:
         """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from sys import intern
@@ -13,11 +14,14 @@ from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.inline_times import latest_end
-from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.markup import HIDDEN, joined, visible
+from cappunc_cli.formats.pieces import cues_are_pieces
 from cappunc_cli.formats.rolling import CaptionLine, RollDetector, caption_lines
-from cappunc_cli.formats.speech import WORDS_ALONE, SpokenWord, scan
+from cappunc_cli.formats.speech import WORDS_ALONE, SpokenWord, scan, speech_in
 from cappunc_cli.formats.splice import BREAKS
 
+#: How often words that are read back otherwise are reverted before nothing is written.
+_ATTEMPTS = 3
 #: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
 _TOKEN = re.compile(r"\S+")
@@ -85,7 +89,8 @@ class CueDetail:
     """The cues or other regions that were scanned for words; `Word.cue` is an index into them.
 
     `hidden` matches the markup in them. If `timed`, they are what a viewer sees. If `lasting`, a cue without an end is
-    shown until the next one begins; `repeated` are the numbers of cues that are shown several times.
+    shown until the next one begins; `repeated` are the numbers of cues that are shown several times. If `in_pieces`,
+    a word may begin in one cue and go on in the next.
     """
 
     cues: Sequence[Cue]
@@ -93,6 +98,9 @@ class CueDetail:
     timed: bool = True
     lasting: bool = False
     repeated: frozenset[int] = frozenset()
+    in_pieces: bool = False
+    #: What each cue shows, where the source has it in another encoding.
+    shown: Sequence[str] | None = None
 
     @property
     def regions(self) -> list[Span]:
@@ -162,6 +170,11 @@ def read_cues(
     In rolling captions a repeated line gives further copies of its words. `hidden` matches the markup, and `clock`
     reads inline time stamps; `lasting` and `repeated` are those of CueDetail.
     """
+    if cues_are_pieces([source[slice(*cue.text)] for cue in cues]):
+        reader = _CueReader(source, hidden, clock)
+        reader.read_pieces(cues)
+        detail = CueDetail(cues, hidden, timed=False, in_pieces=True)
+        return Document(name, source, reader.words, tuple(notices), reader.turns.names, detail)
     # Whether a file rolls is certain only at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
     reader.read(cues)
@@ -249,6 +262,23 @@ class _CueReader:
         if len(lines) > repeated or not self.rolling:
             self.turns.announce(speech.trailing)
 
+    def read_pieces(self, cues: Sequence[Cue]) -> None:
+        """Read cues of pieces of words as one text; a word may have letters and marks in several cues."""
+        starts = [cue.text[0] for cue in cues]
+        speech = speech_in(joined([visible(self.source, *cue.text, self.hidden) for cue in cues]))
+        last = -1  # the cue in which the word before ends
+        for spoken in speech.words:
+            # The time of a mark in a cue of its own is not that of the word, which must not depend on the mark.
+            lettered = [a for a, b in spoken.copy if any(map(str.isalnum, self.source[a:b]))]
+            first, stop = (bisect_right(starts, at) - 1 for at in (lettered[0], lettered[-1]))
+            self.turns.announce(cues[first].speaker if first != last else None)
+            word = self._add(spoken, first)
+            word.start = None if first == last else cues[first].start
+            word.end = cues[stop].end
+            if first == last and len(self.words) > 1:
+                self.words[-2].end = None
+            last = stop
+
     def _add(self, spoken: SpokenWord, cue: int) -> Word:
         start = None if spoken.stamp is None else self.clock(spoken.stamp)
         if start is not None:
@@ -275,8 +305,23 @@ class CueFormat(Format):
         Changes that would be read back as something other than words are left out (guard.py).
         """
         detail = cue_detail(document)
-        safe = guard.revert_ambiguous(document.source, detail.regions, document.words, texts, detail.hidden)
-        return spans.splice(document.source, spans.changes(document, safe))
+        if not detail.in_pieces:
+            safe = guard.revert_ambiguous(document.source, detail.regions, document.words, texts, detail.hidden)
+            return self.spliced(document, safe)
+        safe = list(texts)
+        for _ in range(_ATTEMPTS):
+            output = self.spliced(document, safe)
+            again = self.read(output).texts
+            if again == safe:
+                return output
+            if len(again) == len(safe):
+                columns = zip(safe, again, document.words, strict=True)
+                safe = [new if new == read else word.text for new, read, word in columns]
+        return document.source
+
+    def spliced(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with texts that are safe."""
+        return spans.splice(document.source, spans.changes(document, texts))
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words."""

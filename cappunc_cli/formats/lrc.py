@@ -50,10 +50,7 @@ class Lrc(CueFormat):
 
     name = "lrc"
     suffixes = (".lrc",)
-
-    def sniff(self, text: str) -> bool:
-        """Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction."""
-        return _START.match(text) is not None
+    signature = _START
 
     def read(self, text: str) -> Document:
         """Read an LRC file. A line starts when it is first sung; it has an end only if a stamp stands at its end.

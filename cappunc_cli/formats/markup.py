@@ -26,6 +26,8 @@ HIDDEN = re.compile(
     r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
     rf"|{HIDDEN_ANYWHERE}"
 )
+#: As HIDDEN, in a format that has no entities: `&#x6e;` is shown as it is written.
+HIDDEN_WITHOUT_ENTITIES = re.compile(HIDDEN.pattern.replace(f"{_ENTITY.pattern}|", ""))
 # Tags that separate words: `</v><v Bob>`, `one<br>two`.
 _BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|p|div)\b", re.IGNORECASE)
 #: The tags around the annotation in `<ruby>tokyo<rt>tōkyō</rt></ruby>`, whose last one may be left out.
@@ -54,6 +56,13 @@ class Visible:
     voices: Sequence[tuple[int, str]] = ()
     annotations: Sequence[Span] = ()
 
+    def without_annotations(self, start: int, stop: int) -> str:
+        """text[start:stop] without ruby text."""
+        text = self.text[start:stop]
+        for a, b in reversed(self.annotations):
+            text = text[: max(a - start, 0)] + text[max(b - start, 0) :]
+        return text
+
     def copy(self, start: int, stop: int) -> Copy:
         """The fragments of the source that show text[start:stop]."""
         count = len(self.shown)
@@ -70,6 +79,22 @@ class Visible:
                 start = end
             i += 1
         return tuple(result)
+
+
+def joined(parts: Sequence[Visible]) -> Visible:
+    """Visible texts of one source, one right after the other."""
+    columns = array("I"), array("I"), array("I")
+    stamps: list[tuple[int, str]] = []
+    voices: list[tuple[int, str]] = []
+    length = 0
+    for part in parts:
+        columns[0].extend(length + at for at in part.shown)
+        columns[1].extend(part.places)
+        columns[2].extend(part.atomic)
+        stamps += [(length + at, stamp) for at, stamp in part.stamps]
+        voices += [(length + at, voice) for at, voice in part.voices]
+        length += len(part.text)
+    return Visible("".join(part.text for part in parts), *columns, stamps, voices)
 
 
 def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
@@ -127,6 +152,11 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
 def _unescaped(entity: str) -> str:
     shown = unescape(entity)
     return shown if len(shown) == 1 else unescape(shown)
+
+
+def has_entity(text: str) -> bool:
+    """Whether something in a text is written like an entity: `&#x6e;`, `caf&eacute;`."""
+    return "&" in text and any(len(_unescaped(found[0])) == 1 for found in _ENTITY.finditer(text))
 
 
 def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cappunc_cli.document.labels import fold
+from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Span
 from cappunc_cli.formats.splice import BREAKS
-from cappunc_cli.formats.starred_sounds import LONGEST_SOUND, starred_sounds
 from cappunc_cli.languages.caption_words import (
     ASIDES,
     GENERIC_LABEL,
@@ -22,10 +21,13 @@ from cappunc_cli.languages.caption_words import (
 )
 
 # Everything below needs one of these characters, which most lines do not have.
-_SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
+_SUSPECT = re.compile(r"[\[(（【［＜♪♫♬#*:：>‐‑–—―-]")
 _HASHED_TIME = r"#[0-9]+:[0-9:.,-]+#"  # f4 and MAXQDA
 _BRACKETED = re.compile(rf"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|{_HASHED_TIME}")
-_PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+_PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）|＜([^＜＞]*)＞")
+#: The most words in a description of a sound within a line of speech.
+_LONGEST_SOUND = 8
+_STARRED = re.compile(r"(?<!\S)(\*{1,3})(?=\S)([^*\r\n]{1,60})(?<=\S)\1(?!\w)")
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
@@ -111,7 +113,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 def _is_sound(found: re.Match[str]) -> bool:
     """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) rather than being a spoken aside."""
-    inside = found.group(1) or found.group(2) or ""
+    inside = found[1] or found[2] or found[3] or ""
     words = fold(inside).split()
     # `f(x)`, `the year(s)`
     if found.start() and found.string[found.start() - 1].isalnum() and not any(map(SOUNDS.match, words)):
@@ -123,7 +125,7 @@ def _is_sound(found: re.Match[str]) -> bool:
         return True
     alone = _is_alone(found.string, *found.span())
     # A longer one within speech only mentions a sound: `(the four notes of music that end the show)`.
-    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= LONGEST_SOUND):
+    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= _LONGEST_SOUND):
         return True
     if alone:
         return JOINING.issuperset(ASIDES.intersection(words))
@@ -228,3 +230,11 @@ def _is_label(head: str, following: str) -> bool:
     return all(
         any(map(str.isupper, p)) or not p[0].isalpha() or (i in inner and p in PARTICLES) for i, p in enumerate(parts)
     )
+
+
+def starred_sounds(text: str) -> Iterator[Span]:
+    """The spans of sounds between asterisks, but not of emphasised words."""
+    for found in _STARRED.finditer(text):
+        words = [cached_strip(word)[0] for word in found.group(2).split()]
+        if len(words) <= _LONGEST_SOUND and any(map(SOUNDS.match, words)) and JOINING.issuperset(ASIDES & set(words)):
+            yield found.span()

@@ -13,7 +13,11 @@ from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.ctm import Ctm
+from cappunc_cli.formats.ebu_stl import EbuStl
+from cappunc_cli.formats.edit_suites import AvidDs, FcpXml, SubViewer1
+from cappunc_cli.formats.linguistics import Elan, Exmaralda, Transcriber
 from cappunc_cli.formats.lrc import Lrc
+from cappunc_cli.formats.players import MicroDvd, Mpl2, TmPlayer
 from cappunc_cli.formats.sami import Sami
 from cappunc_cli.formats.sbv import Sbv
 from cappunc_cli.formats.splice import line_of, same_spaces, same_word
@@ -30,7 +34,8 @@ from cappunc_cli.formats.vtt import WebVtt
 #: The text formats in the order in which `recognise` tries them, before and after JSON: rows of TSV and STM have to be
 #: parsed, and anything can be plain text.
 _BEFORE_JSON: tuple[Format, ...] = (
-    Ttml(), YouTubeXml(), Sami(), Ass(), Sbv(), Lrc(), TextGrid(), WebVtt(), Srt(), Tsv(), Stm(),
+    Ttml(), FcpXml(), Elan(), Exmaralda(), Transcriber(), YouTubeXml(), Sami(), Ass(), EbuStl(), AvidDs(),
+    SubViewer1(), Sbv(), Lrc(), TextGrid(), MicroDvd(), Mpl2(), WebVtt(), Srt(), TmPlayer(), Tsv(), Stm(),
 )  # fmt: skip
 _AFTER_JSON: tuple[Format, ...] = (Ctm(), PlainText())
 
@@ -53,15 +58,17 @@ class Recognised:
     read: Callable[[], Document]
 
 
-def recognise(text: str, name: str = "", format: str | None = None) -> Recognised:
+def recognise(text: str, name: str = "", format: str | None = None, fps: float | None = None) -> Recognised:
     """Determine the format of a text: `format` if given, else by its content, else by the extension of `name`.
+
+    `fps` is the frame rate of a file in frames that does not tell it.
 
     Raises UnknownFormat for kinds of file that cappunc cannot read, and BadInput for broken JSON.
     """
     if format is not None:
         if format not in FORMATS:
             raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
-        return Recognised(format, partial(FORMATS[format].read, text))
+        return Recognised(format, partial(FORMATS[format].with_fps(fps).read, text))
     if not text.strip():
         return Recognised("txt", partial(FORMATS["txt"].read, text))  # an empty file of any kind stays as it is
     head = text[:_HEAD]
@@ -79,7 +86,7 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
         found = "vtt"  # cues without the WEBVTT line
     if found is None or found == "txt":
         found = _by_name(name, claimed, is_text=found is not None)
-    return Recognised(found, partial(FORMATS[found].read, text))
+    return Recognised(found, partial(FORMATS[found].with_fps(fps).read, text))
 
 
 def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
@@ -95,12 +102,17 @@ def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
     return "txt"
 
 
-def read(text: str, name: str = "", format: str | None = None) -> Document:
+def read(text: str, name: str = "", format: str | None = None, fps: float | None = None) -> Document:
     """Read the words of a text (with its original line endings) in `format`, or in the format that `recognise` finds.
 
     Raises UnknownFormat, and BadInput where the text cannot be read.
     """
-    return recognise(text, name, format).read()
+    return recognise(text, name, format, fps).read()
+
+
+def read_again(document: Document, text: str) -> Document:
+    """Read a text that was made of a document as this was read."""
+    return FORMATS[document.format].with_fps(document.fps).read(text)
 
 
 def channels(document: Document) -> list[tuple[str, str]]:
@@ -138,7 +150,7 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     With `lines`, the amount of white space between words may differ, and with `diacritics` these.
     """
     format = FORMATS[document.format]
-    again = format.read(output)
+    again = read_again(document, output)
     if len(again.words) != len(document.words):
         raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
     for i, (word, new) in enumerate(zip(document.words, again.words, strict=True), 1):

@@ -75,10 +75,7 @@ class Sami(CueFormat):
 
     name = "sami"
     suffixes = (".smi", ".sami")
-
-    def sniff(self, text: str) -> bool:
-        """Whether the text starts with <SAMI>."""
-        return _START.match(text) is not None
+    signature = _START
 
     def read(self, text: str) -> Document:
         """Read a SAMI file, class by class. `Word.cue` is the number of the paragraph, from 0.

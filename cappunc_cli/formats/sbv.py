@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
-from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 # One of the two times is mistyped. That is not speech either, whatever mark is at the end.
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
-#: SubViewer breaks lines by `[br]`.
-_HIDDEN = re.compile(rf"{HIDDEN.pattern}|\[br\]", re.IGNORECASE)
+_HIDDEN = re.compile(rf"{HIDDEN_WITHOUT_ENTITIES.pattern}|\[br\]", re.IGNORECASE)
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 
 

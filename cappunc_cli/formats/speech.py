@@ -18,7 +18,7 @@ from typing import NamedTuple
 from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.addresses import are_signs, has_letters, is_address, last_marks
-from cappunc_cli.formats.markup import HIDDEN, Visible, visible
+from cappunc_cli.formats.markup import HIDDEN, Visible, has_entity, visible
 from cappunc_cli.formats.nonspeech import find_nonspeech
 from cappunc_cli.formats.splice import BREAKS
 
@@ -73,7 +73,12 @@ def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -
 
 def scan_lazily(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
     """As `scan`, for long lines: `words` is an iterator, and `trailing` and `sound` are set when it is exhausted."""
-    speech = Speech((), visible(source, start, stop, hidden))
+    return speech_in(visible(source, start, stop, hidden))
+
+
+def speech_in(seen: Visible) -> Speech:
+    """As `scan_lazily`, for a text that is visible already."""
+    speech = Speech((), seen)
     speech.words = _spoken_words(speech)
     return speech
 
@@ -137,7 +142,7 @@ def _word_spans(
             continue
         run, beyond = text[a:b], None
         plain = run.isalnum()
-        marks = b if plain else a + last_marks(run)
+        marks = b if plain or has_entity(run) else a + last_marks(run)
         # Not in `so ,[applause]`: removing the comma would take the space with it.
         alone = b == len(text) or text[b].isspace()
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
@@ -223,6 +228,4 @@ def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
 
 def _opaque(run: str) -> bool:
     # Braces and backslashes are LaTeX or the markup of some player.
-    if "{" in run or "}" in run or "\\" in run:
-        return True
-    return is_address(run)
+    return "{" in run or "}" in run or "\\" in run or has_entity(run) or is_address(run)

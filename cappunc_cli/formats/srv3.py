@@ -45,10 +45,7 @@ class YouTubeXml(CueFormat):
 
     name = "srv3"
     suffixes = (".srv1", ".srv2", ".srv3")
-
-    def sniff(self, text: str) -> bool:
-        """Whether the first element is <timedtext> or <transcript>."""
-        return _ROOT.match(text) is not None
+    signature = _ROOT
 
     def read(self, text: str) -> Document:
         """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""

@@ -30,15 +30,16 @@ _UNSCORED = "ignore_time_segment_in_scoring"
 _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 
-def _is_row(line: str) -> bool:
+def _row_key(line: str) -> spans.RowKey | None:
     row = _ROW.match(line)
-    return row is not None and (not re.fullmatch(_NUMBER, row.group(3)) or _is_no_ctm(row))
+    if row is None or (re.fullmatch(_NUMBER, row[3]) and not _is_no_ctm(row)) or float(row[4]) > float(row[5]):
+        return None
+    return row[1], row[2], float(row[4])
 
 
 def _is_no_ctm(row: re.Match[str]) -> bool:
     """Whether a row whose speaker is a number is not CTM, which has its times in columns 3 and 4."""
-    begin, end = map(float, row.group(4, 5))
-    return row.group(3).isdigit() and begin <= end and any(map(str.isalpha, row.string[row.end() :]))
+    return row[3].isdigit() and any(map(str.isalpha, row.string[row.end() :]))
 
 
 def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:
@@ -57,17 +58,20 @@ def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnC
 def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
     """Spans of the words, and whether an address or a sign follows; detached marks belong to the word before them."""
     last: Span | None = None
+    marked = False  # whether detached marks follow the last word
     depth = 0  # of braces around alternatives: `{ um / uh / @ }`
     for found in _TOKEN.finditer(source, start, stop):
         token = found.group()
         depth = max(0, depth + token.count("{") - token.count("}"))
         spoken = not depth and any(map(str.isalnum, token)) and not _is_kept(token)
-        if last is not None and not spoken and not depth and _is_mark(source, last, found.end(), token):
-            last = last[0], found.end()
+        # Whether a mark makes another word of this one shows with the first; the rest may be thousands.
+        detached = last is not None and not spoken and not depth and are_marks(token)
+        if last is not None and detached and (marked or _is_mark(source, last, found.end())):
+            last, marked = (last[0], found.end()), True
             continue
         if last is not None:
             yield last, not spoken and not depth and belongs(token)
-        last = found.span() if spoken else None
+        last, marked = found.span() if spoken else None, False
     if last is not None:
         yield last, False
 
@@ -79,9 +83,9 @@ def _is_kept(token: str) -> bool:
     return kept or is_address(token)
 
 
-def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
-    # A quotation mark or a bracket would stay when the mark is removed.
-    return are_marks(token) and cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
+def _is_mark(source: str, word: Span, end: int) -> bool:
+    """Whether the marks up to `end` make no other word of the one before."""
+    return cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
 
 
 class Stm(Format):
@@ -91,8 +95,8 @@ class Stm(Format):
     suffixes = (".stm",)
 
     def sniff(self, text: str) -> bool:
-        """Whether most lines are rows."""
-        return spans.mostly_rows(text.removeprefix("\ufeff"), _is_row)
+        """Whether the text consists of rows that agree."""
+        return spans.are_rows(text, _row_key)
 
     def read(self, text: str) -> Document:
         """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.

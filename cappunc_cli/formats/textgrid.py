@@ -120,10 +120,14 @@ class _TextGridReader:
         return line_of(self._source, found.start())
 
 
+def spoken_names(names: Sequence[str]) -> list[int]:
+    """The indices of tiers named after words or utterances; if there are none, of those not named otherwise."""
+    plain = [i for i, name in enumerate(names) if not _NOT_SPOKEN.search(name)]
+    return [i for i in plain if _SPOKEN.search(names[i])] or plain
+
+
 def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
-    """The tiers named after words or utterances; if there are none, those not named after anything else."""
-    plain = [tier for tier in tiers if not _NOT_SPOKEN.search(tier.name)]
-    return [tier for tier in plain if _SPOKEN.search(tier.name)] or plain
+    return [tiers[i] for i in spoken_names([tier.name for tier in tiers])]
 
 
 def _spoken(source: str, interval: _Interval) -> bool:
@@ -155,11 +159,8 @@ class TextGrid(CueFormat):
 
     name = "textgrid"
     suffixes = (".textgrid",)
+    signature = _START
     running_text = False
-
-    def sniff(self, text: str) -> bool:
-        """Whether the text starts like a Praat text file."""
-        return _START.match(text) is not None
 
     def read(self, text: str) -> Document:
         """Read the words of a TextGrid tier by tier, each tier as a turn.

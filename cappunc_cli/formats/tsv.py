@@ -9,15 +9,16 @@ Audacity's labels are such a TSV in seconds, without the names of the columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.cues import Cue, CueFormat, cue_detail, read_cues
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import Edit, nonempty_lines, split_lines
 
 #: Names of columns, in any order, and other columns may be among them; `speaker` may be missing.
@@ -85,7 +86,7 @@ def _are_labels(text: str) -> bool:
     times = [(float(row.group(1)), float(row.group(2))) for row in rows if row]
     in_order = all(start <= end for start, end in times) and all(a <= b for (a, _), (b, _) in pairwise(times))
     speech = sum(row is not None and not any(map(str.isdigit, row.group(3))) for row in rows)
-    return bool(rows) and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
+    return len(rows) > 1 and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
 
 
 def _fields(text: str) -> list[_Field]:
@@ -105,6 +106,8 @@ def _fields(text: str) -> list[_Field]:
         result.append(_Field(*times, place, quoted, found.groupdict().get("speaker")))
     if titled:
         return result
+    if len(result) < 2:  # one line of text can look like anything
+        return []
     if any(field.end < field.start for field in result):
         return []
     if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):
@@ -126,14 +129,6 @@ def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
     return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a.end <= b.start for a, b in pairwise(fields))
 
 
-def _fields_to_quote(document: Document, fields: Sequence[_Field], texts: Sequence[str]) -> Iterator[Span]:
-    bare = {field.text for field in fields if not field.quoted}
-    regions = cue_detail(document).regions
-    pairs = zip(document.words, texts, strict=True)
-    need = {regions[word.cue] for word, text in pairs if "," in text or '"' in text}
-    return iter(sorted(bare & need))
-
-
 class Tsv(CueFormat):
     """Tables of start, end and text: Whisper's TSV, whisper.cpp's and whisper-timestamped's CSV, Audacity's labels."""
 
@@ -149,7 +144,7 @@ class Tsv(CueFormat):
         """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
         if fields := _fields(text):
             cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
-            return read_cues(self.name, text, cues, [])
+            return read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
         columns = _columns(text)
         if text.strip() and columns is None and not _are_labels(text):
             # A number and a text may be any table: no time tells that it is a transcript.
@@ -164,23 +159,23 @@ class Tsv(CueFormat):
                 cues.append(cue)
             elif text[start:stop].strip():
                 notices.append(Notice(number, "not a row of start, end and text", unread=True))
-        return read_cues(self.name, text, cues, notices)
+        return read_cues(self.name, text, cues, notices, HIDDEN_WITHOUT_ENTITIES)
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Splice new texts of the words into the source.
+        """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""
+        doubled = list(map(spans.with_doubled_quotes, texts)) if _fields(document.source) else texts
+        return super().write(document, doubled)
 
-        A CSV field gets quotes where a comma or a quotation mark is added to it.
-        """
-        source, detail = document.source, cue_detail(document)
-        fields = _fields(source)
-        clean = list(map(spans.with_doubled_quotes, texts)) if fields else texts
-        safe = guard.revert_ambiguous(source, detail.regions, document.words, clean)
-        opening: list[Edit] = []
-        closing: list[Edit] = []
-        for start, stop in _fields_to_quote(document, fields, safe):
-            opening.append((start, start, '"'))
-            closing.append((stop, stop, '"'))
-        return spans.splice(source, [*opening, *spans.changes(document, safe), *closing])
+    def spliced(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with texts that are safe, and with quotes around the fields that need them."""
+        bare = [field.text for field in _fields(document.source) if not field.quoted]
+        starts = [start for start, _ in bare]
+        changes = list(spans.changes(document, texts))
+        need = {bisect_right(starts, at) - 1 for at, _, new in changes if "," in new or '"' in new} if bare else set()
+        quoted = [bare[i] for i in sorted(need) if i >= 0]
+        opening = [(start, start, '"') for start, _ in quoted]
+        closing = [(stop, stop, '"') for _, stop in quoted]
+        return spans.splice(document.source, [*opening, *changes, *closing])
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the quotes around CSV fields."""

@@ -2,16 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
 from cappunc_cli.formats.inline_times import TimedSpan, set_inline_times
 from cappunc_cli.formats.splice import line_numbers
-from cappunc_cli.formats.ttml_times import ElementTimes, resolve
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 _ROOT = root("tt")
+
+
+_CLOCK = re.compile(
+    r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"
+)
+# Apple's lyrics have offsets in seconds without a unit.
+_OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
+_NUMBERS = re.compile(r"[0-9]{1,9}")
+_SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
+
+
+@dataclass(frozen=True, slots=True)
+class ElementTimes:
+    """Times in milliseconds from the start of the programme, None where unknown."""
+
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Frames per second, sub-frames per frame, and ticks per second."""
+
+    frames: Fraction
+    parts: int
+    ticks: Fraction
+
+    def milliseconds(self, text: str) -> int | None:
+        """Parse a time expression; None if it cannot be read."""
+        text = text.strip()
+        if found := _CLOCK.fullmatch(text):
+            hours, minutes, seconds, fraction, frames, parts = found.groups()
+            value = Fraction((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds))
+            value += Fraction(int(fraction), 10 ** len(fraction)) if fraction else 0
+            value += (Fraction(int(frames or 0)) + Fraction(int(parts or 0), self.parts)) / self.frames
+            return round(value * 1000)
+        if found := _OFFSET.fullmatch(text):
+            number = Fraction(found[1].replace(",", "."))
+            unit = found[2]
+            if unit in _SECONDS:
+                return round(number * _SECONDS[unit] * 1000)
+            return round(number / (self.frames if unit == "f" else self.ticks) * 1000)
+        return None
+
+
+def rates(tt: Element) -> Rates:
+    """The rates in the attributes of <tt>; 30 frames a second by default."""
+    frames = Fraction(_number(tt.get("frameRate")) or 30)
+    multiplier = [int(number) for number in _NUMBERS.findall(tt.get("frameRateMultiplier") or "")]
+    if len(multiplier) == 2 and all(multiplier):
+        frames *= Fraction(multiplier[0], multiplier[1])
+    parts = _number(tt.get("subFrameRate")) or 1
+    ticks = _number(tt.get("tickRate"))
+    stated = frames * parts if tt.get("frameRate") else Fraction(1)
+    return Rates(frames, parts, Fraction(ticks) if ticks else stated)
+
+
+def _number(text: str | None) -> int | None:
+    found = _NUMBERS.fullmatch((text or "").strip())
+    return int(found[0]) if found else None
+
+
+def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+    """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
+    clock = rates(found[0])
+    own = _own_times(found, clock, report)
+    result: dict[Element, ElementTimes] = {}
+    nested = _relative(found, own)
+    sequences = {element for element in found if element.get("timeContainer") == "seq"}
+    # The end of the last child of each sequence so far, which is where the next one starts.
+    reached: dict[Element, int | None] = {}
+    for element in found:
+        outer = result[element.parent] if element.parent is not None else ElementTimes(None, None)
+        start, end = own[element].start, own[element].end
+        if element.parent is not None and element.parent in sequences:
+            length = clock.milliseconds(element.get("dur") or "")
+            result[element] = _in_sequence(own[element], length, reached.get(element.parent, outer.start or 0))
+            reached[element.parent] = result[element].end
+            continue
+        if start is None:
+            result[element] = outer
+            continue
+        shift = outer.start or 0 if nested or sequences else 0
+        result[element] = ElementTimes(start + shift, None if end is None else end + shift)
+    return result
+
+
+def _in_sequence(own: ElementTimes, length: int | None, reached: int | None) -> ElementTimes:
+    """The times of a child of a sequence; its own times are relative to `reached`, the end of the child before it."""
+    if reached is None:
+        return ElementTimes(None, None)
+    start = reached + (own.start or 0)
+    if own.end is not None:
+        return ElementTimes(start, reached + own.end)
+    return ElementTimes(start, None if length is None else start + length)
+
+
+def _own_times(
+    found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]
+) -> dict[Element, ElementTimes]:
+    """The times in the attributes of the elements."""
+    result: dict[Element, ElementTimes] = {}
+    for element in found:
+        start, end, length = (_expression(element, name, clock, report) for name in ("begin", "end", "dur"))
+        if end is None and start is not None and length is not None:
+            end = start + length
+        result[element] = ElementTimes(start, end)
+    return result
+
+
+def _expression(element: Element, name: str, clock: Rates, report: Callable[[Element, str], None]) -> int | None:
+    text = element.get(name)
+    if text is None:
+        return None
+    value = clock.milliseconds(text)
+    if value is None:
+        report(element, f"unreadable {name} time")
+    return value
+
+
+def _relative(found: Sequence[Element], own: dict[Element, ElementTimes]) -> bool:
+    """Whether times are relative to those of the enclosing element, as in the standard but not in Apple's files.
+
+    They are if more elements seem to start before the enclosing element than after it.
+    """
+    before = after = 0
+    starts: dict[Element, int | None] = {}
+    for element in found:
+        outer = starts[element.parent] if element.parent is not None else None
+        start = own[element].start
+        if start is not None and outer:
+            before += start < outer
+            after += start >= outer
+        starts[element] = outer if start is None else start
+    return before > after
 
 
 def _agent(element: Element) -> str | None:
@@ -35,10 +172,7 @@ class Ttml(CueFormat):
 
     name = "ttml"
     suffixes = (".ttml", ".dfxp", ".itt", ".imsc")
-
-    def sniff(self, text: str) -> bool:
-        """Whether the first element is <tt>, with any prefix."""
-        return _ROOT.match(text) is not None
+    signature = _ROOT
 
     def read(self, text: str) -> Document:
         """Read a TTML file. `Word.cue` is the number of the <p>, from 0; a timed <span> gives its words times.

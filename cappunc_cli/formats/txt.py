@@ -9,8 +9,8 @@ from sys import intern
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter
-from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, milliseconds
+from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
 from cappunc_cli.formats.speech import scan_lazily
 from cappunc_cli.formats.splice import BREAKS, line_of, split_lines
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
@@ -21,14 +21,10 @@ _MARKS = r"[.,:;?!…—]*"
 _CLOCK = (
     r"(?:[0-9]{1,3}:[0-9]{2}(?::[0-9]{2}(?:[:;][0-9]{2})?)?(?:[.,][0-9]{1,3})?|[0-9]{2};[0-9]{2};[0-9]{2};[0-9]{2})"
 )
+_ANY_CLOCK = re.compile(_CLOCK)
 #: One time or two, of which editors number some: `00:00:01:00 - 00:00:02:12`, `1 00:00:01:00 00:00:02:12`.
 _TIMES = rf"(?:(?:[0-9]{{1,6}}[ \t]+)?{_CLOCK}{_MARKS}[ \t,>–—→-]{{1,8}})?{_CLOCK}{_MARKS}"
-#: TMPlayer: `00:00:05:so we went|home`.
-_TMPLAYER = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}[:=](?![0-9])"
-_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)|{_TMPLAYER}")
-#: Of players that write a line break as `|`; MPL2: `[50][75]so we went|home`.
-_PLAYER = re.compile(rf"[\s\ufeff]*+(?:{_TMPLAYER}|\[[0-9]+\]\[[0-9]*\])")
-_HIDDEN_IN_PLAYER = re.compile(rf"{HIDDEN.pattern}|\|")
+_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)")
 _ONLY_TIMES = re.compile(rf"[ \t]*[(\[]?{_TIMES}[)\]]?{_MARKS}[ \t]*\Z")
 _IN_BRACKETS = rf"[(\[]?{_CLOCK}[)\]]?"
 # Otter: `Mary Ann  0:01` on a line of its own; Zoom: `[Mary Ann] 10:00:01`.
@@ -57,11 +53,31 @@ _CHAT = re.compile(
 _BLANK_LINE = re.compile(rf"(?:{BREAKS.pattern})[^\S\r\n]*(?:{BREAKS.pattern})")
 # A word with or without marks: restored text must have the same paragraphs.
 _WORD = re.compile(r"\w\S*")
+#: A heading in Markdown.
+_HEADING = re.compile(r"[ \t\ufeff]*#{1,6}[ \t]+[^\s#]")
+#: In wrapped text, fewer than one line in this many has room for the first word of the next one.
+_WRAPPED = 5
+#: Fewer lines do not show how a text is broken into lines.
+_FEWEST_LINES = 4
 #: Blank lines separate paragraphs if there are at least this many words between them on average; double-spaced lines
 #: have fewer.
 _PARAGRAPH = 20
 #: A paragraph with fewer words than this is a heading or a short answer, and does not end a turn.
 _SHORTEST = 5
+
+
+def _utterances(text: str, lines: Sequence[Span]) -> set[int]:
+    """The numbers of lines that may begin a turn: all but the first where each line is an utterance.
+
+    They are none in text with blank lines, and in wrapped text, whose lines end where the next word would not have fit.
+    """
+    if any(not text[start:stop].strip() for start, stop in lines):
+        return set()
+    said = [[len("".join(filter(str.isalnum, word))) for word in text[start:stop].split()] for start, stop in lines]
+    widths = [sum(letters) + len(letters) for letters in said]
+    width = sorted(widths)[(len(widths) - 1) * 9 // 10] if widths else 0
+    had_room = sum(own + 1 + following[0] <= width for own, following in zip(widths, said[1:], strict=False))
+    return set(range(1, len(lines))) if len(lines) >= _FEWEST_LINES and _WRAPPED * had_room > len(lines) else set()
 
 
 def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
@@ -144,36 +160,39 @@ class PlainText(CueFormat):
         """
         if "\0" in text:
             raise BadInput("this is not text", line=line_of(text, text.index("\0")))
-        words, cues = list[Word](), list[Cue]()
-        turns, sound = TurnCounter(), False
-        hidden = _HIDDEN_IN_PLAYER if _PLAYER.match(text) else HIDDEN
+        words, cues, turns = list[Word](), list[Cue](), TurnCounter()
+        sound, begin = False, None  # a sound, and a time beside a name, before the next word
         lines, paragraph_start = split_lines(text), 0
         has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
-        blank_before: list[int] = []
+        may_begin_turn = _utterances(text, lines)
         for number, (start, stop) in enumerate(lines):
             if not text[start:stop].strip():
                 # A paragraph ends with a sentence, like a turn.
                 if has_paragraphs and len(words) - paragraph_start >= _SHORTEST:
                     turns.announce("")
-                elif not has_paragraphs and len(words) > paragraph_start:
-                    blank_before.append(len(words))
+                elif not has_paragraphs:
+                    may_begin_turn.add(number)
                 paragraph_start = len(words)
             skipped, speaker = (
                 (stop - start, names[number])
                 if number in names
                 else _label(text[start : min(stop, start + 200)], stop - start)
             )
-            turns.announce(speaker)
+            if speaker and skipped == stop - start and (clock := _ANY_CLOCK.search(text, start, stop)):
+                begin = milliseconds(clock[0])
+            heading = _HEADING.match(text, start, stop) is not None
+            turns.announce("" if heading else speaker)
             cues.append(Cue(None, None, (start + skipped, stop)))
-            speech = scan_lazily(text, start + skipped, stop, hidden)
+            speech, first = scan_lazily(text, start + skipped, stop, HIDDEN), len(words)
             for word in speech.words:
                 turn, sound = turns.next(word.speaker), sound or word.sound
                 flags = sound, word.followed, word.preceded
-                words.append(Word(intern(word.text), None, None, number, turn, (word.copy,), *flags))
-                sound = False
-            turns.announce(speech.trailing)
+                words.append(Word(intern(word.text), begin, None, number, turn, (word.copy,), *flags))
+                sound, begin = False, None
+            if heading and len(words) > first:
+                words[-1].followed = True  # a heading gets no period
+            turns.announce("" if heading else speech.trailing)
             sound |= speech.sound
-        for i in blank_before:
-            if i < len(words):
-                words[i].blank_before = True
-        return Document(self.name, text, words, speakers=turns.names, detail=CueDetail(cues, hidden, timed=False))
+        for before, after in pairwise(words):
+            after.blank_before = not may_begin_turn.isdisjoint(range(before.cue + 1, after.cue + 1))
+        return Document(self.name, text, words, speakers=turns.names, detail=CueDetail(cues, HIDDEN, timed=False))

@@ -41,7 +41,7 @@ def _begins(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
 
 
-_KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI)"
+_KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI|fcpxml|ANNOTATION_DOCUMENT|basic-transcription|Trans)"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _COMMENTS = r"(?>(?:;;[^\n]*\n)*)"
 _GAP = r"[ \t]+"
@@ -60,19 +60,32 @@ makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakeli
 
 _AUDIO = ".mp3 .wav .m4a .aac .flac .ogg .oga .opus .wma .aif .aiff"
 _VIDEO = ".mp4 .m4v .mkv .webm .mov .avi .wmv .mpg .mpeg .mxf"
+_SAVE_AS_TEXT = "not supported; save it as text, or as subtitles with times"
+_XML_ROOTS = (
+    ("a segmented transcription of EXMARaLDA, which is made of a basic one", (), "segmented-transcription"),
+    ("Premiere's XML", (), "xmeml"),
+    ("TEI", (".tei",), "TEI"),
+)
 
 #: In the order in which they are tried.
 UNSUPPORTED_FORMATS = (
-    UnsupportedFormat("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
+    UnsupportedFormat(
+        "SCC captions, which hold codes and no text",
+        (".scc",),
+        _begins("Scenarist_SCC"),
+        advice="not supported; convert them first, for example with ttconv",
+    ),
     UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
-    UnsupportedFormat("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
+    UnsupportedFormat("a CHAT transcript, whose marks are codes", (".cha",), _begins(r"@UTF8[ \t]*\r?\n@")),
     UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
     UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
-    UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf")),
-    UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-")),
-    UnsupportedFormat("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
+    UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("a Word or OpenDocument file", (".docx", ".doc", ".odt"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("a Zip archive or an office document", (".zip", ".xlsx"), _begins("PK\x03\x04")),
     UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
-    UnsupportedFormat("XML", (".xml", ".eaf"), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
+    *(UnsupportedFormat(name, suffixes, _begins(rf"{PROLOG}<(?:{root})[\s>]")) for name, suffixes, root in _XML_ROOTS),
+    UnsupportedFormat("XML", (".xml",), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
     UnsupportedFormat("a table", (".csv",)),
     UnsupportedFormat(
         "program code or settings",

@@ -95,10 +95,7 @@ class WebVtt(CueFormat):
 
     name = "vtt"
     suffixes = (".vtt", ".webvtt")
-
-    def sniff(self, text: str) -> bool:
-        """Whether the text starts with WEBVTT, or nearly so with an arrow later on."""
-        return _START.match(text) is not None
+    signature = _START
 
     def read(self, text: str) -> Document:
         """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from cappunc_cli.document.spread_times import spread_times
+from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.languages import Language

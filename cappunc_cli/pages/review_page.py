@@ -9,8 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.spread_times import spread_times
+from cappunc_cli.document.pauses import pauses, spread_times
 from cappunc_cli.evaluation.align import align, tokens
 from cappunc_cli.pages.html_page import HtmlPage, asset
 

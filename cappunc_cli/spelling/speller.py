@@ -138,7 +138,7 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     Each change must be where the list says, every other word must be the same and keep its times, and undoing the
     changes must give the source.
     """
-    again = formats.FORMATS[document.format].read(output)
+    again = formats.read_again(document, output)
     old, new = document.words, again.words
     if _expected(document, changes) != list(map(_told, new)) or document.speakers != again.speakers:
         raise BadInput("the result differs in more than the listed words")

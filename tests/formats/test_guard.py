@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cappunc_cli import formats
@@ -36,8 +38,7 @@ def test_words_stay_words_for_the_next_reader(text: str, wanted: list[str], writ
         ("about 30, %. then we left", ["About", "30", "then", "we", "left."], "About 30, %. then we left."),
         ("see us, www.example.org. or not", ["See", "us", "or", "not."], "See us, www.example.org. or not."),
         ("so we left! &.", ["So", "we", "left"], "So we left! &."),
-        # In another case, this is an entity or a tag.
-        ("so R&Quot;D is", ["So", "r&quot;d", "is."], "So R&Quot;D is."),
+        # In another case, this is a tag.
         ("so to<< > is", ["So", "to<<!", "is."], "So to<< > is."),
         # What is far from it changes.
         (
@@ -53,6 +54,13 @@ def test_only_what_would_be_misread_is_reverted(text: str, wanted: list[str], wr
         output = formats.write(document, wanted)
         assert output == cue.format(written)
         formats.verify(document, output)
+
+
+def test_a_word_that_would_become_an_entity_keeps_its_case() -> None:
+    document = formats.read(CUE.format("so R&Quot;D is"), "talk.srt")
+    output = formats.write(document, ["So", "r&quot;d", "is."])
+    assert output == CUE.format("So R&Quot;D is.")
+    formats.verify(document, output)
 
 
 @pytest.mark.parametrize(
@@ -77,5 +85,5 @@ def test_unsupported_files_are_named() -> None:
         formats.recognise("{\\rtf1 hello}", "talk.txt")
     for kind in UNSUPPORTED_FORMATS:
         for suffix in kind.suffixes:
-            with pytest.raises(UnknownFormat, match="not supported"):
+            with pytest.raises(UnknownFormat, match=f"^{re.escape(kind.name)}: "):
                 formats.recognise("plain words", f"talk{suffix.upper()}")

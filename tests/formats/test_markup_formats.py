@@ -17,7 +17,7 @@ from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.formats.ttml_times import Rates
+from cappunc_cli.formats.ttml import Rates
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.document.spread_times import spread_times, untimed
+from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats import channels

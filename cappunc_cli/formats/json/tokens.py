@@ -14,8 +14,8 @@ from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.addresses import belongs, has_letters, is_address
 from cappunc_cli.formats.json.dialect import Field
 from cappunc_cli.formats.json.scan import offsets
+from cappunc_cli.formats.nonspeech import starred_sounds
 from cappunc_cli.formats.splice import splice
-from cappunc_cli.formats.starred_sounds import starred_sounds
 
 # Not spoken: sounds, lyrics, tags, timing lines of subtitles inside a string (Gladia). What is
 # masked must not depend on the case or marks of words, or a restored file would be read as

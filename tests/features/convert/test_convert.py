@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.spread_times import spread_times, untimed
+from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.convert.converter import KINDS
 from cappunc_cli.features.convert.options import KINDS as NAMED

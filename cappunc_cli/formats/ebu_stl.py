@@ -1,0 +1,242 @@
+"""EBU STL (EBU Tech 3264-E): a binary file of blocks; its text is read as Latin-1, one character a byte.
+
+A block of 128 bytes has a field of 112 bytes for text, filled up with 0x8F. A mark that finds no room there is not
+written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from cappunc_cli.document.labels import cached_strip, fixed_parts
+from cappunc_cli.document.words import Copy, Document, Span, Word
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.cues import Cue, CueDetail, TurnCounter
+from cappunc_cli.formats.speech import scan
+from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice
+
+_HEADER, _BLOCK, _FIELD = 1024, 128, 112
+_PADDING, _NEWLINE = "\x8f", "\x8a"
+#: The code tables of CCT; Latin is ISO 6937.
+_TABLES = {"00": "", "01": "iso8859-5", "02": "iso8859-6", "03": "iso8859-7", "04": "iso8859-8"}
+#: ISO 6937 from 0xA0 on, but for the diacritics, which come before their letter; \0 is not assigned.
+_LATIN = (
+    "\xa0¡¢£$¥\0§¤‘“«←↑→↓°±²³×µ¶·÷’”»¼½¾¿\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "―¹®©™♪¬¦\0\0\0\0⅛⅜⅝⅞ΩÆÐªĦ\0ĲĿŁØŒºÞŦŊŉĸæđðħıĳŀłøœßþŧŋ\xad"
+)
+_DIACRITICS = dict(
+    zip(
+        range(0xC1, 0xD0),
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u0308\u030a\u0327\u0327\u030b\u0328\u030c",
+        strict=True,
+    )
+)
+_BYTES = {c: chr(0xA0 + i) for i, c in enumerate(_LATIN) if c != "\0"} | {
+    mark: chr(byte) for byte, mark in reversed(_DIACRITICS.items())
+}
+_NOTHING = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Subtitle:
+    """A subtitle: its cue, and each of its characters with its place in the source."""
+
+    cue: Cue
+    characters: Sequence[tuple[str, int, int]]
+
+    @property
+    def text(self) -> str:
+        return "".join(c for c, _, _ in self.characters)
+
+    def copy(self, start: int, stop: int) -> Copy:
+        """The places of text[start:stop]."""
+        spans: list[Span] = []
+        for _, a, b in self.characters[start:stop]:
+            if spans and spans[-1][1] == a:
+                spans[-1] = spans[-1][0], b
+            else:
+                spans.append((a, b))
+        return tuple(spans)
+
+
+class EbuStl(Format):
+    """EBU STL, the subtitles of European broadcasters."""
+
+    name = "ebu-stl"
+    suffixes = (".stl",)
+    signature = re.compile(r"[0-9]{3}STL[0-9]{2}\.[0-9]{2}")
+
+    def read(self, text: str) -> Document:
+        """Read an STL file; `Word.cue` is the number of the subtitle, from 0.
+
+        Raises BadInput for a file that ends within a block, wrong counts, and unknown frame rates and code tables.
+        """
+        found = list(_subtitles(text))
+        words: list[Word] = []
+        turns = TurnCounter()
+        for number, subtitle in enumerate(found):
+            shown, first = subtitle.text, len(words)
+            speech = scan(shown, 0, len(shown), _NOTHING)
+            for spoken in speech.words:
+                places = tuple(span for a, b in spoken.copy for span in subtitle.copy(a, b))
+                flags = spoken.sound, spoken.followed, spoken.preceded
+                turn = turns.next(spoken.speaker, number)
+                words.append(Word(spoken.text, None, None, number, turn, (places,), *flags))
+            if len(words) > first:
+                words[first].start, words[-1].end = subtitle.cue.start, subtitle.cue.end
+            turns.announce(speech.trailing)
+        detail = CueDetail([s.cue for s in found], _NOTHING, shown=[s.text for s in found])
+        return Document(self.name, text, words, speakers=turns.names, detail=detail)
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Write new texts into the text fields, as far as they have room.
+
+        A colon that makes a speaker's name of the words before it is left out, and whatever else would be misread.
+        """
+        old = document.texts
+        without_colons = [a if ":" in b else b for a, b in zip(old, texts, strict=True)]
+        for wanted in (texts, without_colons):
+            output = self._written(document, wanted)
+            if list(map(_bare, self.read(output).texts)) == list(map(_bare, old)):
+                return output
+        return document.source
+
+    def _written(self, document: Document, texts: Sequence[str]) -> str:
+        source = document.source
+        characters = {a: (c, a, b) for subtitle in _subtitles(source) for c, a, b in subtitle.characters}
+        room = {at: len(field) - len(field.rstrip(_PADDING)) for at, field in _fields(source)}
+        full = dict(room)
+        edits: list[Edit] = []
+        for word, text in zip(document.words, texts, strict=True):
+            own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]
+            changes = _changes(own, text, _TABLES[source[12:14]]) if text != word.text else None
+            field, last = (_field(own[i][1]) for i in (0, -1))
+            grown = sum(len(new) - (stop - start) for start, stop, new in changes or ())
+            if changes and field == last and grown <= room[field]:
+                room[field] -= grown
+                edits += changes
+        for at, left in room.items():
+            grown, end = full[at] - left, at + _FIELD
+            edits += [(end - grown, end, "")] if grown > 0 else [(end, end, _PADDING * -grown)] if grown else []
+        return splice(source, edits)
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words, and without the padding of the text fields."""
+        edits: list[Edit] = []
+        for word in document.words:
+            replacement = PLACEHOLDER.join(fixed_parts(cached_strip(word.text)[1]))
+            edits += [(a, b, "" if i else replacement) for i, (a, b) in enumerate(word.places[0])]
+        edits += [(at + len(f.rstrip(_PADDING)), at + len(f), "") for at, f in _fields(document.source)]
+        return splice(document.source, edits)
+
+
+def _bare(text: str) -> str:
+    return cached_strip(text)[0]
+
+
+def _field(offset: int) -> int:
+    """Where the text field around an offset begins."""
+    return offset - (offset - _HEADER) % _BLOCK + _BLOCK - _FIELD
+
+
+def _fields(source: str) -> Iterator[tuple[int, str]]:
+    """Each text field and where it begins."""
+    for at in range(_HEADER + _BLOCK - _FIELD, len(source), _BLOCK):
+        yield at, source[at : at + _FIELD]
+
+
+def _changes(own: Sequence[tuple[str, int, int]], text: str, table: str) -> list[Edit] | None:
+    """The edits that make a word's characters read `text`; None if these cannot be written in the code table."""
+    old = "".join(c for c, _, _ in own)
+    old_label, label = cached_strip(old)[1], cached_strip(text)[1]
+    head, tail, inside = len(old_label.before), len(old) - len(old_label.after), label.inside(text)
+    before, after = _encoded(label.before, table), _encoded(label.after, table)
+    letters = [(a, b, _encoded(new, table)) for (c, a, b), new in zip(own[head:tail], inside, strict=False) if c != new]
+    if before is None or after is None or len(inside) != tail - head:
+        return None
+    whole = all(own[i][2] == own[i + 1][1] for i in (*range(head), *range(tail - 1, len(own) - 1)))
+    if not whole or any(new is None for _, _, new in letters):
+        return None
+    edits = [(a, b, new) for a, b, new in letters if new is not None]
+    if label.before != old_label.before:
+        edits.insert(0, (own[0][1], own[head][1], before))
+    if label.after != old_label.after:
+        edits.append((own[tail - 1][2], own[-1][2], after))
+    return edits
+
+
+def _encoded(text: str, table: str) -> str | None:
+    """A text as the bytes of a code table, each as a character; None if the table lacks a character."""
+    if table:
+        try:
+            return text.encode(table).decode("latin-1")
+        except UnicodeEncodeError:
+            return None
+    result = ""
+    for c in text:
+        parts = c if c in _BYTES or c < "\x80" else normalize("NFD", c)
+        found = [part if part < "\x80" else _BYTES.get(part) for part in (*parts[1:], parts[0])]
+        if None in found:
+            return None
+        result += "".join(filter(None, found))
+    return result
+
+
+def _subtitles(source: str) -> Iterator[_Subtitle]:
+    """The subtitles, each from one block or several, without comments and user data; raises BadInput."""
+    if len(source) < _HEADER:
+        raise BadInput("ends within its header")
+    rate, table = source[6:8], source[12:14]
+    if table not in _TABLES:
+        raise BadInput(f"its code table is unknown: {table!r}")
+    if not rate.isdigit() or not 20 <= int(rate) <= 60:
+        raise BadInput(f"its frame rate is unknown: {rate!r}")
+    count, rest = divmod(len(source) - _HEADER, _BLOCK)
+    if rest:
+        raise BadInput(f"ends within block {count + 1}")
+    if source[238:243].strip() != "" and source[238:243].strip().lstrip("0") != str(count or ""):
+        raise BadInput(f"its header counts {source[238:243].strip()} blocks, and there are {count}")
+    own: list[tuple[str, int, int]] = []
+    for at in range(_HEADER, len(source), _BLOCK):
+        extension, comment = ord(source[at + 3]), ord(source[at + 15])
+        if extension == 0xFE or comment == 1:
+            continue
+        own += _characters(source, at + _BLOCK - _FIELD, table)
+        if extension == 0xFF:
+            start, end = (_time(source[at + i : at + i + 4], int(rate)) for i in (5, 9))
+            place = at + _BLOCK - _FIELD
+            yield _Subtitle(Cue(start, end, (place, place + _FIELD)), own)
+            own = []
+
+
+def _time(code: str, rate: int) -> int:
+    hours, minutes, seconds, frames = map(ord, code)
+    return round((((hours * 60 + minutes) * 60 + seconds) + frames / rate) * 1000)
+
+
+def _characters(source: str, at: int, table: str) -> Iterator[tuple[str, int, int]]:
+    """The characters of a text field; a control code is a space, a line break or, from 0x80 on, nothing."""
+    codec, stop = _TABLES[table], at + _FIELD
+    diacritic = ""
+    for i in range(at, stop):
+        byte, begin = ord(source[i]), i - len(diacritic)
+        if byte in _DIACRITICS and not codec:
+            diacritic = _DIACRITICS[byte]
+            continue
+        if source[i] == _NEWLINE:
+            c = "\n"
+        elif byte < 0x20:
+            c = " "
+        elif byte < 0x80:
+            c = source[i]
+        elif byte < 0xA0:
+            continue
+        else:
+            c = bytes([byte]).decode(codec, "replace") if codec else _LATIN[byte - 0xA0].replace("\0", "\ufffd")
+        composed = normalize("NFC", c + diacritic)
+        yield composed if len(composed) == 1 else c, begin, i + 1
+        diacritic = ""

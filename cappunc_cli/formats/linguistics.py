@@ -1,0 +1,144 @@
+"""Transcripts of linguists in XML: ELAN, EXMARaLDA, Transcriber. Speakers' lines come in the order of their times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.document.words import Document
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.splice import line_of
+from cappunc_cli.formats.textgrid import spoken_names
+from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
+
+_NUMBER = re.compile(r"\s*(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*\Z")
+
+
+def _milliseconds(value: str | None, scale: int = 1000) -> int | None:
+    found = _NUMBER.match(value or "")
+    return round(float(found[1]) * scale) if found else None
+
+
+def _document(name: str, text: str, cues: Sequence[Cue]) -> Document:
+    """The document of speakers' lines; one without a time stays after the one before it in the file."""
+    last, placed = 0, []
+    for cue in cues:
+        last = last if cue.start is None else cue.start
+        placed.append((last, cue))
+    return read_cues(name, text, [cue for _, cue in sorted(placed, key=lambda pair: pair[0])], [], HIDDEN_IN_XML)
+
+
+class Elan(CueFormat):
+    """ELAN: annotations in tiers; those that are aligned with time slots and depend on no other tier are speech."""
+
+    name = "elan"
+    suffixes = (".eaf",)
+    signature = root("ANNOTATION_DOCUMENT")
+
+    def read(self, text: str) -> Document:
+        """Read an ELAN file.
+
+        Raises BadInput for broken XML, for a tier of aligned and of referring annotations, and where none is aligned.
+        """
+        found = elements(text)
+        slots = {e.get("TIME_SLOT_ID"): _milliseconds(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
+        kinds: dict[Element, str] = {}
+        values: list[tuple[Element, Element, Element]] = []
+        for element in found:
+            if element.name not in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION"):
+                if element.name == "ANNOTATION_VALUE" and element.parent is not None:
+                    tier = next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
+                    values.append((tier, element.parent, element))
+                continue
+            tier = next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
+            if kinds.setdefault(tier, element.name) != element.name:
+                raise BadInput("a tier of aligned and referring annotations", line=line_of(text, element.start))
+        independent = [tier for tier, kind in kinds.items() if kind[0] == "A" and tier.get("PARENT_REF") is None]
+        if not independent:
+            raise BadInput("has no annotations that are aligned with times")
+        names = [f"{tier.get('TIER_ID') or ''} {tier.get('LINGUISTIC_TYPE_REF') or ''}" for tier in independent]
+        chosen = {independent[i] for i in spoken_names(names)}
+        cues = [
+            Cue(
+                slots.get(annotation.get("TIME_SLOT_REF1")),
+                slots.get(annotation.get("TIME_SLOT_REF2")),
+                value.content,
+                tier.get("PARTICIPANT") or tier.get("TIER_ID"),
+            )
+            for tier, annotation, value in values
+            if tier in chosen
+        ]
+        return _document(self.name, text, cues)
+
+
+class Exmaralda(CueFormat):
+    """EXMARaLDA's basic transcriptions: events in tiers, of which those of the type `t` are speech."""
+
+    name = "exmaralda"
+    suffixes = (".exb",)
+    signature = root("basic-transcription")
+
+    def read(self, text: str) -> Document:
+        """Read a basic transcription. Raises BadInput for broken XML, and where no tier has speech."""
+        found = elements(text)
+        times = {e.get("id"): _milliseconds(e.get("time")) for e in found if e.name == "tli"}
+        names = {
+            e.parent.get("id"): text[slice(*e.content)].strip()
+            for e in found
+            if e.name == "abbreviation" and e.parent is not None
+        }
+        events = [
+            (e, e.parent) for e in found if e.name == "event" and e.parent is not None and e.parent.get("type") == "t"
+        ]
+        if not events:
+            raise BadInput("has no tier of the type t (transcription)")
+        cues = [
+            Cue(
+                times.get(event.get("start")),
+                times.get(event.get("end")),
+                event.content,
+                names.get(tier.get("speaker")) or tier.get("speaker"),
+            )
+            for event, tier in events
+        ]
+        return _document(self.name, text, cues)
+
+
+class Transcriber(CueFormat):
+    """Transcriber: the text of a <Turn>, between its <Sync> marks; <Who> tells apart two who speak at once."""
+
+    name = "transcriber"
+    suffixes = (".trs",)
+    signature = root("Trans")
+
+    def read(self, text: str) -> Document:
+        """Read a Transcriber file. Raises BadInput for broken XML, and where there is no turn."""
+        found = elements(text, dtd=True)
+        names = {e.get("id"): e.get("name") for e in found if e.name == "Speaker"}
+        marks: dict[Element, list[Element]] = {e: [] for e in found if e.name == "Turn"}
+        for element in found:
+            if element.name in ("Sync", "Who") and element.parent in marks:
+                marks[element.parent].append(element)
+        if not marks:
+            raise BadInput("has no <Turn>")
+        cues = [cue for turn, own in marks.items() for cue in _stretches(turn, own, names)]
+        return read_cues(self.name, text, cues, [], HIDDEN_IN_XML)
+
+
+def _stretches(turn: Element, marks: Sequence[Element], names: dict[str | None, str | None]) -> Iterator[Cue]:
+    """The stretches of a turn between its marks."""
+    speakers = (turn.get("speaker") or "").split()
+    end = _milliseconds(turn.get("endTime"))
+    begin, who, place = _milliseconds(turn.get("startTime")), 0, turn.content[0]
+    for mark, following in zip([None, *marks], [*marks, None], strict=True):
+        if mark is not None:
+            place = mark.content[0]
+            if mark.name == "Sync":
+                begin = _milliseconds(mark.get("time"))
+            else:
+                who = (_milliseconds(mark.get("nb"), 1) or 1) - 1
+        later = (m for m in marks if m.start >= place and m.name == "Sync")
+        until = next((_milliseconds(m.get("time")) for m in later), end)
+        name = speakers[who] if 0 <= who < len(speakers) else ""
+        yield Cue(begin, until, (place, following.start if following is not None else turn.content[1]), names.get(name))
