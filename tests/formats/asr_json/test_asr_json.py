@@ -648,8 +648,8 @@ def test_transcripts_in_several_dialects_in_a_list() -> None:
 def test_a_long_list_of_other_values_is_quickly_refused() -> None:
     """200,000 times `{}` once took half a minute."""
     podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
-    with pytest.raises(UnknownFormat, match="a list of 200000"):
-        formats.read("{}" * 200_000, "all.json")
+    with pytest.raises(UnknownFormat, match="a list of 50000"):
+        formats.read("{}" * 50_000, "all.json")
     assert texts_of(formats.read(podcast + "{}" * 3000, "all.json")) == ["hello", "there"]
     assert texts_of(formats.read(f"{podcast}{{}}" * 200, "all.json")) == ["hello", "there"] * 200
 

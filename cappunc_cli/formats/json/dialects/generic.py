@@ -96,7 +96,8 @@ def _words_key(listed: Sequence[Node]) -> str | None:
     """The key of the words of segments, any key if these have no text or no time of their own."""
     others = [] if _timed(listed) else [key for entry in listed for key in entry if isinstance(entry[key], list)]
     keys = dict.fromkeys([*_WORDS, *others])
-    return next((key for key in keys if _timed([w for entry in listed for w in nodes(entry.get(key), "[]")])), None)
+    inner = ((key, [words for entry in listed if isinstance(words := entry.get(key), list)]) for key in keys)
+    return next((key for key, lists in inner if _timed(nodes(lists, "[].[]"))), None)
 
 
 def _timed(listed: Sequence[Node]) -> list[Node]:

@@ -16,7 +16,6 @@ from cappunc_cli.formats.json.dialect import (
     node,
     nodes,
     seconds,
-    text_at,
     texts,
     values,
 )  # fmt: skip
@@ -87,11 +86,11 @@ def _gentle(value: object) -> Iterator[Track]:
 
     The offsets are updated; `alignedWord` is raw and stays.
     """
-    transcript = text_at(value, "transcript") or Literal()
-    entries = nodes(value, "words[]")
-    words = Entries("word").fields(entries)
-    anchors = [Anchor(transcript, word, key) for word in entries for key in ("startOffset", "endOffset")]
-    yield Track([Field(transcript)], timing=words, anchors=anchors, bare=[(None, words)])
+    for transcript in texts(value, "transcript"):
+        entries = nodes(value, "words[]")
+        words = Entries("word").fields(entries)
+        anchors = [Anchor(transcript.literal, word, key) for word in entries for key in ("startOffset", "endOffset")]
+        yield Track([transcript._replace(join=" ")], timing=words, anchors=anchors, bare=[(None, words)])
 
 
 def _aeneas(value: object) -> Iterator[Track]:
