@@ -21,7 +21,7 @@ from cappunc_cli.files.fixer import Fixed, Fixer, Settings
 from cappunc_cli.files.inspection import Report, missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.languages import code_of
+from cappunc_cli.languages import codes_of
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model
@@ -200,7 +200,7 @@ def _fixer(
         raise WrongUsage("fast and model exclude each other")
     named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
     codes = given.config.languages if given else None
-    choice = ModelChoice(code_of(language), named, settings.engine, fast, codes)
+    choice = ModelChoice(codes_of(language), named, settings.engine, fast, codes)
     settings = settings.for_model(*choice.of_text(text))
     config = settings.check(given.config if given else None)
     if notice := settings.notice(config):

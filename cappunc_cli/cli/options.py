@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cappunc_cli.files.storage import is_url
-from cappunc_cli.languages import LANGUAGES, code_of
+from cappunc_cli.languages import LANGUAGES, codes_of
 from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 from cappunc_cli.restore.models.registry import installed
@@ -76,10 +76,10 @@ Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
 Lang = Annotated[
     str,
     Option(
-        "Language of the files; auto detects it.",
+        "Language; auto detects it, en,es one of these.",
         MODEL,
         metavar="CODE",
-        check=code_of,
+        check=codes_of,
         complete=languages_known,
         settable=True,
     ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TypeVar
 
-from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
@@ -25,6 +25,8 @@ from cappunc_cli.files.urls import (
 )
 
 _Result = TypeVar("_Result")
+#: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
+_ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,12 @@ class Job:
 
     def is_skipped(self, error: Exception) -> bool:
         """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
-        return self.found and isinstance(error, UnknownFormat)
+        if not self.found:
+            return False
+        # VobSub's .sub are images.
+        return isinstance(error, UnknownFormat) or (
+            isinstance(error, BadInput) and PurePath(self.source).suffix.lower() in _ALSO
+        )
 
     @property
     def name(self) -> str:
@@ -152,7 +159,7 @@ def suffixes_of(format_name: str | None) -> frozenset[str]:
     from cappunc_cli.formats import FORMATS
 
     if format_name is None:
-        return frozenset(suffix for module in FORMATS.values() for suffix in module.suffixes)
+        return _ALSO | {suffix for form in FORMATS.values() for suffix in form.suffixes}
     return frozenset(FORMATS[format_name].suffixes)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,11 @@ from cappunc_cli.files.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.request import Fixers, FixRequest
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
-    from cappunc_cli.files.fixer import Fixer, Settings
+    from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.restore.chunks import Rows
     from cappunc_cli.restore.decoding.existing import Missing, UnrestoredSpan
     from cappunc_cli.restore.low_confidence import LowConfidence
@@ -66,29 +66,26 @@ def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Exami
 
 
 def inspect_files(
-    parts: Sequence[tuple[Settings, list[Job]]],
+    jobs: Sequence[Job],
+    request: FixRequest,
     inspect: Callable[[Document, Fixer], Report],
     reporter: Reporter,
     tally: FileTally,
 ) -> Iterator[Report]:
-    """Yield a report for each readable file, with the fields that `inspect` returns, in the order of the `parts`,
-    which are those of `settings_by_model`.
+    """Yield a report for each readable file, in order, with the fields that `inspect` returns.
 
     Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
     """
-    from cappunc_cli.files.fixer import Fixer
+    request.check()
+    fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
 
-    for settings, own_jobs in parts:
-        fixer = Fixer(settings, reporter.info, reporter.detail, tally.advance)
-        yield from one_by_one(own_jobs, partial(_inspected, inspect, fixer, reporter), reporter, tally)
+    def inspected(job: Job) -> Report:
+        text, _ = read_job(job, reporter)
+        document = request.common.read(text, job.source)
+        found = inspect(document, fixers.for_text(text))
+        return {"file": job.name, "format": document.format, "words": len(document.words), **found}
 
-
-def _inspected(inspect: Callable[[Document, Fixer], Report], fixer: Fixer, reporter: Reporter, job: Job) -> Report:
-    text, _ = read_job(job, reporter)
-    document = fixer.read(text, job.source)
-    if not document.words:
-        reporter.info(f"{job.name}: has no words")
-    return {"file": job.name, "format": document.format, "words": len(document.words), **inspect(document, fixer)}
+    yield from one_by_one(jobs, inspected, reporter, tally)
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:

@@ -1,23 +1,20 @@
-"""Choose the model and the language of each text, and the settings of each file."""
+"""Choose the model and the language of each text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
-from cappunc_cli.files.storage import about, read_text
 from cappunc_cli.languages import language
 from cappunc_cli.restore.models.engines import NETWORK
 from cappunc_cli.restore.models.registry import known_languages, languages_of, model_for
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Settings
-    from cappunc_cli.files.input_files import Job
 
 #: The name or directory of a model, and the language code of a text, None for the model's own language.
 Chosen = tuple[str, str | None]
@@ -59,6 +56,12 @@ class ModelChoice:
     def named(self) -> Chosen:
         """The model and the language of all texts, one of which was named. Raises BadModel."""
         return self.of_language(self.lang), None if self.lang == AUTO or self.several else self.lang
+
+    def language_of(self, text: str) -> str:
+        """The language of a text, for which no model is needed."""
+        if self.lang != AUTO and not self.several:
+            return self.lang
+        return language_of_text(text, self.several or known_languages(), bool(self.several))
 
     def of_text(self, text: str) -> Chosen:
         """The model and the language of a text. Raises BadModel."""
@@ -107,42 +110,3 @@ class ModelChoice:
                 yield self.of_language(code), code
             except BadModel:
                 continue  # texts in it are refused
-
-
-def settings_by_model(
-    jobs: Sequence[Job], choice: ModelChoice, common: Settings, refuse: Callable[[CappuncError], None]
-) -> list[tuple[Settings, list[Job]]]:
-    """The settings for each model and language, checked, with its jobs in order; they are `common` but for these two.
-
-    `refuse` is called for files that cannot be read or whose language has no model. Raises BadModel and WrongUsage.
-    """
-    parts: dict[Chosen, list[Job]] = {}
-    if choice.candidates is None:
-        parts[choice.named()] = list(jobs)
-    else:
-        model_of = cache(choice.of_language)
-        for job, code in with_languages(jobs, choice.candidates, refuse):
-            try:
-                parts.setdefault((model_of(code), code), []).append(job)
-            except BadModel as error:
-                refuse(CappuncError(error.message, job.name))
-    found = [(common.for_model(*chosen), own_jobs) for chosen, own_jobs in parts.items()]
-    for settings, _ in found:
-        settings.check()
-    return found
-
-
-def with_languages(
-    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
-) -> Iterator[tuple[Job, str]]:
-    """Yield each job with the language of its file, one of `codes` if in doubt.
-
-    `refuse` is called for unreadable files.
-    """
-    for job in jobs:
-        try:
-            code = language_of_text(read_text(job.source, job.encoding)[0], codes)
-        except (CappuncError, OSError) as error:
-            refuse(about(error, job.name))
-        else:
-            yield job, code

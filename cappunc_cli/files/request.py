@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.model_choice import Chosen, ModelChoice
+from cappunc_cli.files.progress import ProgressCallback
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import ModelConfig, find_member, find_model
 from cappunc_cli.version import __version__
@@ -61,16 +62,29 @@ class Fixers:
     """A Fixer for each model and language that files need; each loads its model once."""
 
     def __init__(
-        self, request: FixRequest, warn: Callable[[str], None], detail: Callable[[str], None] = lambda _: None
+        self,
+        request: FixRequest,
+        warn: Callable[[str], None],
+        detail: Callable[[str], None] = lambda _: None,
+        on_progress: ProgressCallback | None = None,
     ) -> None:
         self._request = request
-        self._warn, self._detail = warn, detail
+        self._listeners = (warn, detail, on_progress)
         self._open: dict[Chosen, Fixer] = {}
+
+    def for_text(self, text: str) -> Fixer:
+        """The Fixer for a text. Raises CappuncError if its language has no model."""
+        try:
+            return self.of(self._request.choice.of_text(text))
+        except BadModel as error:
+            if self._request.choice.candidates is None:
+                raise
+            raise CappuncError(error.message) from error  # other files may be in other languages
 
     def of(self, chosen: Chosen) -> Fixer:
         """The Fixer for a model and a language. Raises BadModel and WrongUsage."""
         if chosen not in self._open:
             settings = self._request.common.for_model(*chosen)
             settings.check()
-            self._open[chosen] = Fixer(settings, self._warn, self._detail)
+            self._open[chosen] = Fixer(settings, *self._listeners)
         return self._open[chosen]

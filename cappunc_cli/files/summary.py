@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import IO
@@ -16,7 +16,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_diff, write_stdout
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.progress import Reporter, Steps
 from cappunc_cli.files.run import Executor, Result, WorkOrder, job_groups
 from cappunc_cli.files.storage import PIPE, is_url, write_result
 from cappunc_cli.files.urls import Target, Url
@@ -219,7 +219,7 @@ class Run:
         with self.reporter.progress(len(jobs)) as steps:
             if steps is not None:
                 steps.begin(job.name for job in jobs)
-            for result in self.executor(self.order, job_groups(jobs), steps) if jobs else ():
+            for result in self._results(jobs, steps) if jobs else ():
                 self.summary.add(result)
                 for log in self.logs:
                     log.add(result)
@@ -233,6 +233,14 @@ class Run:
                     self.summary.stopped = True
                     return
                 self._stop_if_failing(len(jobs))
+
+    def _results(self, jobs: Sequence[Job], steps: Steps | None) -> Iterator[Result]:
+        try:
+            yield from self.executor(self.order, job_groups(jobs), steps)
+        except RuntimeError as error:  # under `ulimit -v`
+            if "start new thread" not in str(error):
+                raise
+            raise CappuncError("needs more memory than is available: cannot start a thread") from error
 
     def _stop_if_failing(self, files: int) -> None:
         done = self.summary.fixed + self.summary.failed

@@ -41,3 +41,11 @@ def code_of(name: str) -> str:
         raise WrongUsage("the name of the language is empty")
     code = _CODES.get(plain, re.split("[-_.]", plain)[0])
     return code if code == "auto" or CODE.fullmatch(code) else name
+
+
+def codes_of(names: str) -> str:
+    """The codes for one or several languages (`English,es`), joined by commas. Raises WrongUsage."""
+    codes = list(dict.fromkeys(map(code_of, names.split(","))))
+    if len(codes) > 1 and "auto" in codes:
+        raise WrongUsage("auto stands alone; a list of languages limits what is detected")
+    return ",".join(codes)

@@ -481,3 +481,27 @@ def test_a_file_is_read_once_even_to_detect_its_language(tree: Path) -> None:
     shell = f"(echo {text} >pipe.txt) & {sys.executable} -m cappunc_cli fix --model {TINY} pipe.txt -o -"
     run = subprocess.run(["sh", "-c", shell], cwd=tree, capture_output=True, text=True, timeout=100, check=False)
     assert run.stdout.lower().split()[0] == "il"
+
+
+def test_a_directory_is_searched_for_transcripts_of_all_names(tmp_path: Path) -> None:
+    """Those that other files have as well are read, and skipped with a word if they are none."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.csv").write_text("start,end,text\n0.0,1.0,hello anna then\n1.0,2.0,we went to london\n")
+    (folder / "b.json3").write_text(
+        '{"events": [{"tStartMs": 0, "dDurationMs": 900, "segs": [{"utf8": "hello anna"}]}]}'
+    )
+    (folder / "c.xml").write_text("<transcript><text start='0' dur='1'>hello anna</text></transcript>")
+    (folder / "d.csv").write_text("name,price\nchair,20\n")
+    (folder / "e.sub").write_bytes(b"\x00\x00\x01\xba\x44\xff\xfe")
+    run = run_in(tmp_path, "in", "-o", "out")
+    assert (run.exit_code, run.stderr.count("; skipped")) == (0, 2)
+    assert sorted(path.name for path in (tmp_path / "out").glob("[a-z]*")) == ["a.csv", "b.json3", "c.xml"]
+
+
+@pytest.mark.parametrize("command", [["check"], ["review"], ["convert", "--to", "vtt"], ["captions"], ["fix"]])
+def test_standard_input_is_read_once_by_every_command(tmp_path: Path, command: list[str]) -> None:
+    text = "1\n00:00:01,000 --> 00:00:03,000\nil gatto era nella casa con il cane\n"
+    arguments = [sys.executable, "-m", "cappunc_cli", *command, "--model", str(TINY)]
+    run = subprocess.run(arguments, input=text, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "8 words" in run.stdout + run.stderr or "casa" in run.stdout.lower()

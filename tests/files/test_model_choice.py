@@ -10,8 +10,8 @@ import pytest
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.fixer import Settings
-from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.model_choice import ModelChoice, settings_by_model
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.request import Fixers, FixRequest
 from cappunc_cli.restore.options import Options
 
 
@@ -25,16 +25,9 @@ def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path:
         "b.txt": "no lo he visto ayer y tampoco sé dónde está ahora",
         "c.txt": "jag har inte sett honom och jag vet inte heller var han är nu för tiden",
     }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text + "\n", "utf-8")
-    jobs = [Job(tmp_path / name, None) for name in texts]
-    common = Settings("", "cpu", None, Options())
-    found = settings_by_model(jobs, ModelChoice(model=str(model)), common, lambda error: pytest.fail(str(error)))
-    assert {settings.options.language: [Path(job.name).name for job in some] for settings, some in found} == {
-        "de": ["a.txt"],
-        "es": ["b.txt"],
-        "sv": ["c.txt"],
-    }
+    fixers = Fixers(FixRequest(ModelChoice(model=str(model)), Settings("", "cpu", None, Options())), pytest.fail)
+    found = {name: fixers.for_text(text).settings.options.language for name, text in texts.items()}
+    assert found == {"a.txt": "de", "b.txt": "es", "c.txt": "sv"}
 
 
 def test_the_error_says_that_a_language_was_detected() -> None:

@@ -34,17 +34,16 @@ from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, span_line
-from cappunc_cli.files.language_detection import AUTO, language_of_text
-from cappunc_cli.files.model_choice import settings_by_model
+from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described
-from cappunc_cli.restore.models.registry import known_languages
 from cappunc_cli.restore.options import Options
 
 
@@ -69,8 +68,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
     common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses))
     choice = choice_asked(context, options.model)
     with tallied(reporter, len(jobs), "checked") as tally:
-        parts = settings_by_model(jobs, choice, common, reporter.error)
-        for inspected in inspect_files(parts, _stretches, reporter, tally):
+        for inspected in inspect_files(jobs, FixRequest(choice, common), _stretches, reporter, tally):
             found.append(inspected)
             if not options.as_json:
                 with reporter.without_bar():
@@ -88,14 +86,14 @@ def _stretches(document: Document, fixer: Fixer) -> Report:
 
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
     """Report the faults of captions by the limits of a profile for each language."""
-    inputs, lang, file = options.inputs, options.model.lang, options.report
+    inputs, file = options.inputs, options.report
     with options_checked():
         check_report_name(file)
         refuse_input(file, "--report", files_read(None, inputs.files_from, *(job.source for job in jobs)))
 
     def faults(job: Job) -> Report:
         text, _ = read_job(job, reporter)
-        code = language_of_text(text, known_languages()) if lang == AUTO else lang
+        code = ModelChoice(options.model.lang).language_of(text)
         document = read(text, job.source, inputs.format_name)
         return document_report(job.name, document, language(code), profiles.of(code))
 

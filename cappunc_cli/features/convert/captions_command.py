@@ -29,9 +29,10 @@ from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import Report
-from cappunc_cli.files.made_files import Maker, made_jobs, make_files
+from cappunc_cli.files.made_files import Maker, Making, made_jobs, make_files
 from cappunc_cli.files.plan import check_name, refuse_input, refuse_result
 from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language
@@ -69,16 +70,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
         "", options.model.device, options.inputs.format_name, Options(glossary=terms), options.model.engine
     )
     with tallied(reporter, len(jobs)) as tally:
-        make_files(
-            jobs,
-            maker,
-            choice=choice_asked(context, options.model),
-            common=common,
-            restore=restore,
-            force=options.force,
-            reporter=reporter,
-            tally=tally,
-        )
+        making = Making(maker, FixRequest(choice_asked(context, options.model), common), restore, options.force)
+        make_files(jobs, making, reporter, tally)
     if options.report is not None:
         page = rendered(reports, Path(options.report).suffix.lower())
         write_result(target_named(options.report), shown_utf_8(page))

@@ -20,7 +20,8 @@ from cappunc_cli.features.convert.converter import SUFFIXES, Converter, named_ki
 from cappunc_cli.features.convert.options import KINDS, TEXT_KINDS, ConvertOptions
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import load_glossaries
-from cappunc_cli.files.made_files import made_jobs, make_files
+from cappunc_cli.files.made_files import Making, made_jobs, make_files
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_files import Writing, frame_rate
@@ -47,16 +48,8 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     terms = load_glossaries(options.glossary if restore else None)
     common = Settings("", options.model.device, inputs.format_name, Options(glossary=terms), options.model.engine)
     with tallied(reporter, len(jobs)) as tally:
-        make_files(
-            jobs,
-            maker,
-            choice=choice_asked(context, options.model),
-            common=common,
-            restore=restore,
-            force=options.force,
-            reporter=reporter,
-            tally=tally,
-        )
+        making = Making(maker, FixRequest(choice_asked(context, options.model), common), restore, options.force)
+        make_files(jobs, making, reporter, tally)
     if reporter.errors:
         raise typer.Exit(1)
 

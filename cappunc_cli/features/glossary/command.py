@@ -13,12 +13,12 @@ from cappunc_cli.cli.usage import choice_asked, jobs_asked, names_asked, reporte
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.glossary.options import GlossaryOptions
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
-from cappunc_cli.files.language_detection import AUTO, language_of_text
+from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restore.models.registry import known_languages, languages_of
+from cappunc_cli.restore.models.registry import languages_of
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, restore
 from cappunc_cli.restore.term_extraction import extract_terms, is_cased, layout_breaks
@@ -47,16 +47,15 @@ def _texts(
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model; its layout breaks; its language."""
     loaded: dict[str, Model] = {}
-    code = None if choice.lang == AUTO else choice.lang
-    if code is None and choice.model is not None:
+    code = None
+    if choice.lang == AUTO and choice.model is not None:
         code = languages_of(choice.model, choice.engine)[0]
-    codes = [] if code else known_languages()
 
     def words(job: Job) -> tuple[list[str], list[bool], Language]:
         text, _ = read_job(job, reporter)
         document = formats.read(text, job.source)
         texts = [word.text for word in document.words]
-        spoken = code or language_of_text(text, codes)
+        spoken = code or choice.language_of(text)
         if texts and not is_cased(texts):
             try:
                 own = choice.of_language(spoken)

@@ -28,6 +28,7 @@ from cappunc_cli.features.review.decisions import apply_decisions
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.colour import ERROR, HEADING, WARNING, Parts
+from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job
@@ -43,12 +44,12 @@ from cappunc_cli.files.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.files.model_choice import ModelChoice, settings_by_model
 from cappunc_cli.files.output import write_lines, write_stdout, write_text
 from cappunc_cli.files.plan import plan_jobs, refuse_input
 from cappunc_cli.files.progress import Reporter, counted
+from cappunc_cli.files.request import Fixers, FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.storage import PIPE, about, read_text, target_named, write_result
+from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restore.low_confidence import LowConfidence
 from cappunc_cli.restore.options import Options
@@ -80,24 +81,21 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         with options_checked():
             read = files_read(options.glossary, options.compare, *(job.source for job in jobs))
             refuse_input(html, "--html", read)
-        fixer = _fixer_for(jobs, choice, common, reporter)
-        _page(_session(jobs[0], fixer, options), html, reporter)
+        _page(_session(jobs, FixRequest(choice, common), options, reporter), html, reporter)
         return
-    _list(
-        settings_by_model(jobs, choice, common, reporter.error), jobs, TermCheck(restoring.glossary), options, reporter
-    )
+    _list(jobs, FixRequest(choice, common), options, reporter)
     if reporter.errors:
         raise typer.Exit(1)
 
 
 def _list(
-    parts: list[tuple[Settings, list[Job]]],
     jobs: Sequence[Job],
-    terms: TermCheck,
+    request: FixRequest,
     options: ReviewOptions,
     reporter: Reporter,
 ) -> None:
     """Print the places of all files as lines, CSV or JSON."""
+    terms = TermCheck(request.common.options.glossary)
 
     def places(document: Document, fixer: Fixer) -> Report:
         terms.check(document.texts)
@@ -107,7 +105,7 @@ def _list(
     if options.as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        for report in inspect_files(parts, places, reporter, tally):
+        for report in inspect_files(jobs, request, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if options.as_json:
                 found.append(report)
@@ -180,27 +178,26 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, reporter: Reporter) -> Fixer:
-    """The Fixer for the only file, with its model; raises BadParameter for several files."""
+def _session(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> ReviewSession:
+    """The review of the only file, beside another one if asked. Raises BadParameter, CappuncError and OSError."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
-
-    def fail(error: object) -> None:
-        raise error if isinstance(error, CappuncError) else CappuncError(str(error))
-
-    [(settings, _)] = settings_by_model(jobs, choice, common, fail)
-    return Fixer(settings, reporter.info, reporter.detail)
-
-
-def _session(job: Job, fixer: Fixer, options: ReviewOptions) -> ReviewSession:
-    """The review of a file, beside another one if asked. Raises CappuncError and OSError."""
+    (job,) = jobs
+    try:
+        data = read_bytes(job.source)
+        text, _ = decode(data, job.encoding)
+        fixer = Fixers(request, reporter.info, reporter.detail).for_text(text)
+    except (CappuncError, OSError) as error:
+        raise about(error, job.name) from error
     compare, other = options.compare, None
     if compare is not None:
         try:
             other = fixer.read(read_text(compare)[0], Path(compare).name), compare
         except (CappuncError, OSError) as error:
             raise about(error, compare) from error
-    return ReviewSession(job, fixer, options.below, other, options.in_place)
+    session = ReviewSession(job, fixer, options.below, other, options.in_place)
+    session.piped = data if is_pipe(job.source) else None
+    return session
 
 
 def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:

@@ -51,6 +51,8 @@ class ReviewSession:
         self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
     ) -> None:
         self.job, self.fixer, self.below, self.other, self.in_place = job, fixer, below, other, in_place
+        #: The content of a pipe, which cannot be read again.
+        self.piped: bytes | None = None
         self._rows: Rows | None = None
         self._ours: dict[Target, str] = {}
         self._lock = threading.Lock()
@@ -60,7 +62,7 @@ class ReviewSession:
 
         Raises CappuncError and OSError.
         """
-        data = read_bytes(self.job.source)
+        data = read_bytes(self.job.source) if self.piped is None else self.piped
         text, _ = decode(data, self.job.encoding)
         document = self.fixer.read(text, self.job.source)
         if self._rows is not None and len(self._rows) != len(document.words):
