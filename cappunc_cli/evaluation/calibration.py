@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +16,6 @@ Floats = NDArray[np.float64]
 COLUMNS = ("", ",", ".", "?")
 #: The number of bins.
 _BINS = 15
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Words whose mark had a probability in (low, high]: their count, mean probability and accuracy."""
-
-    low: float
-    high: float
-    count: int
-    confidence: float
-    accuracy: float
 
 
 def fold_columns(
@@ -52,42 +40,19 @@ def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> list[int]:
     return true
 
 
-def bins(confidence: Floats, right: NDArray[np.bool_]) -> list[Bin]:
-    """Group words into bins of equal width by the probability of the mark that they were given."""
-    places = np.clip(np.ceil(confidence * _BINS).astype(int) - 1, 0, _BINS - 1)
-    result = []
-    for place in range(_BINS):
-        inside = places == place
-        count = int(inside.sum())
-        if count:
-            result.append(
-                Bin(
-                    place / _BINS,
-                    (place + 1) / _BINS,
-                    count,
-                    float(confidence[inside].mean()),
-                    float(right[inside].mean()),
-                )
-            )
-    return result
+def expected_error(confidence: Floats, right: NDArray[np.bool_]) -> float:
+    """The expected calibration error (Guo et al. 2017), over bins of equal width.
+
+    `confidence` are the probabilities of the marks that were written, and `right` says whether these are true: the mean
+    of |confidence - accuracy| over the bins, weighted by their words.
+    """
+    place = np.clip(np.ceil(confidence * _BINS).astype(int) - 1, 0, _BINS - 1)
+    sums = np.bincount(place, confidence - right, _BINS)
+    return float(np.abs(sums).sum() / max(len(confidence), 1))
 
 
-def expected_error(parts: Sequence[Bin]) -> float:
-    """Expected calibration error: mean of |confidence - accuracy| over the bins, weighted by their counts."""
-    total = sum(part.count for part in parts)
-    return sum(part.count * abs(part.confidence - part.accuracy) for part in parts) / total if total else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Expected calibration error of the hypothesis's marks, and its bins."""
-
-    ece: float
-    bins: list[Bin]
-
-
-def calibrate(evaluation: Evaluation) -> Calibration | None:
-    """The calibration over all samples that have probabilities; None if none has."""
+def calibration_error(evaluation: Evaluation) -> float | None:
+    """The expected calibration error over all samples that have probabilities; None if none has."""
     confidences, rights = [], []
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         if sample.probabilities is None or not len(sample.probabilities):
@@ -97,8 +62,7 @@ def calibrate(evaluation: Evaluation) -> Calibration | None:
         rights.append(np.array(truth(alignment, evaluation.fold)) == np.array(written))
     if not confidences:
         return None
-    parts = bins(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
-    return Calibration(expected_error(parts), parts)
+    return expected_error(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
 
 
 def _column(mark: str, fold: Mapping[str, str]) -> int:

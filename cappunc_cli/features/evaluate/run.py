@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample, evaluate, html, report, systems, tables
 from cappunc_cli.evaluation.bootstrap import resample
-from cappunc_cli.evaluation.calibration import Calibration, calibrate
+from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.contingency import NO_FOLD
 from cappunc_cli.evaluation.metrics import word_counts
 from cappunc_cli.evaluation.required_scores import parse_requirement, unmet
@@ -97,7 +96,7 @@ def _score(options: EvalOptions, tally: FileTally) -> dict[str, Evaluation]:
     drawn = {"bootstrap": f"{options.bootstrap}x{options.seed}"} if options.bootstrap else {}
     signature = _signature(options, restorer, drawn, evaluation.samples)
     bounds = resample([evaluation], options.bootstrap, options.seed)[0].intervals if options.bootstrap else None
-    calibration = calibrate(evaluation)
+    calibration = calibration_error(evaluation)
     rows = report.rows(evaluation, bounds)
     shown = report.preset_rows(evaluation, options.preset) if options.preset else rows
     if options.html is not None:
@@ -109,8 +108,8 @@ def _score(options: EvalOptions, tally: FileTally) -> dict[str, Evaluation]:
         write_text(report.as_csv(shown, signature))
     else:
         notes = [report.word_line(word_counts(evaluation.table)), str(signature)]
-        if calibration:
-            notes.insert(1, f"calibration error {100 * calibration.ece:.1f}")
+        if calibration is not None:
+            notes.insert(1, f"calibration error {100 * calibration:.1f}")
         extra = [report.file_table(evaluation)] if options.by_file else []
         _print([report.table(shown), *extra], notes, options)
     return {"": evaluation}
@@ -195,12 +194,10 @@ def _print(drawn: Sequence[Table], notes: Sequence[str], options: EvalOptions) -
         print_verbatim(console, line)
 
 
-def _extras(
-    options: EvalOptions, shown: Sequence[report.ReportRow], calibration: Calibration | None
-) -> dict[str, object]:
+def _extras(options: EvalOptions, shown: Sequence[report.ReportRow], calibration: float | None) -> dict[str, object]:
     extra: dict[str, object] = {}
     if options.preset:
         extra["preset"] = {"name": options.preset, "scores": {row.name: report.plain(row.value) for row in shown}}
-    if calibration:
-        extra["calibration"] = {"ece": calibration.ece, "bins": [asdict(part) for part in calibration.bins]}
+    if calibration is not None:
+        extra["calibration"] = {"ece": calibration}
     return extra
