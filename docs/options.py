@@ -9,7 +9,7 @@ from inspect import getdoc
 from pathlib import Path
 
 from cappunc_cli.cli.main import COMMANDS
-from cappunc_cli.options import PANELS, Field, described, resolved
+from cappunc_cli.options import PANELS, Field, described
 
 PAGE = Path(__file__).with_name("options.md")
 BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"
@@ -35,7 +35,7 @@ def _row(one: Field) -> list[str]:
 
 def page() -> str:
     """The tables of all commands."""
-    return "\n".join(section(name, resolved(row.options)) for name, row in COMMANDS.items())
+    return "\n".join(section(name, row.options) for name, row in COMMANDS.items())
 
 
 def main() -> None:

@@ -33,16 +33,26 @@ _NAME_WIDTH = 24
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A row of the table of commands: references to the options and to the function, and a line for the list."""
+    """A row of the table: where in `features` the options and the function are, and a line for the list of commands."""
 
-    options: str
-    run: str
+    options_at: str
+    function_at: str
     about: str
     #: Whether settings files and the environment may set its options. Not those that score or train: their command
     #: line says all that a result depends on.
     takes_settings: bool = False
     #: The commands below this one.
     commands: Mapping[str, Command] = field(default_factory=dict)
+
+    @property
+    def options(self) -> type:
+        """The dataclass of the options."""
+        found: type = resolved(f"cappunc_cli.features.{self.options_at}")
+        return found
+
+    def run(self, context: typer.Context, options: Any) -> None:
+        """Run the command; loads all that it needs."""
+        resolved(f"cappunc_cli.features.{self.function_at}")(context, options)
 
 
 class Commands(MutableMapping[str, Any]):
@@ -142,7 +152,7 @@ def _row(one: Field) -> tuple[str, str]:
 
 def command(name: str, row: Command) -> Any:
     """The Typer command of a row of the table."""
-    kind = resolved(row.options)
+    kind = row.options
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     run = _callback(row, kind)
     if row.commands:
@@ -163,7 +173,7 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
         if context.invoked_subcommand is None:
             if row.takes_settings:
                 resolved(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
-            resolved(row.run)(context, made(kind, given))
+            row.run(context, made(kind, given))
         else:
             refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
 
@@ -227,7 +237,7 @@ def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Field
     """The options of all commands that take settings, by command and name."""
     table = context.find_root().command.commands.table  # type: ignore[attr-defined]
     return {
-        name: {field.name: field for field in described(resolved(row.options)).values()}
+        name: {field.name: field for field in described(row.options).values()}
         for name, row in table.items()
         if row.takes_settings
     }

@@ -14,51 +14,46 @@ from cappunc_cli.cli.commands import HELP, Command, CommandGroup, show_version
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.files.progress import Reporter
 
-_FEATURES = "cappunc_cli.features"
-
-
-def _row(
-    folder: str,
-    options: str,
-    function: str,
-    about: str,
-    *,
-    sets: bool = False,
-    commands: dict[str, Command] | None = None,
-) -> Command:
-    """A command whose options and function are in a folder of `features`, or in one module."""
-    where = f"{_FEATURES}.{folder}"
-    in_folder = not folder.endswith(".py")
-    modules = (f"{where}.options", f"{where}.command") if in_folder else (where[:-3], where[:-3])
-    return Command(f"{modules[0]}:{options}", f"{modules[1]}:{function}", about, sets, commands or {})
-
-
-#: The commands: the folder, the dataclass of the options, the function, and a line for `cappunc --help`.
+#: The commands of `cappunc`, in the order of its help.
 COMMANDS = {
-    "fix": _row("fix", "FixOptions", "fix", "Restore punctuation and case in files.", sets=True),
-    "archive": _row("archive", "ArchiveOptions", "archive", "Restore an archive, on this machine or on Ray."),
-    "check": _row("check", "CheckOptions", "check", "List what lacks marks or case, or caption faults.", sets=True),
-    "review": _row("review", "ReviewOptions", "review", "List the places that an editor should check.", sets=True),
+    "fix": Command("fix.options:FixOptions", "fix.command:fix", "Restore punctuation and case in files.", True),
+    "archive": Command(
+        "archive.options:ArchiveOptions", "archive.command:archive", "Restore an archive, on this machine or on Ray."
+    ),
+    "check": Command(
+        "check.options:CheckOptions", "check.command:check", "List what lacks marks or case, or caption faults.", True
+    ),
+    "review": Command(
+        "review.options:ReviewOptions", "review.command:review", "List the places that an editor should check.", True
+    ),
     "captions": Command(
-        f"{_FEATURES}.convert.options:CaptionsOptions",
-        f"{_FEATURES}.convert.captions_command:captions",
+        "convert.options:CaptionsOptions",
+        "convert.captions_command:captions",
         "Make captions from words with times.",
         True,
     ),
-    "convert": _row("convert", "ConvertOptions", "convert", "Convert to captions, readable text or JSON.", sets=True),
-    "stream": _row("stream", "StreamOptions", "stream", "Restore words as they are spoken.", sets=True),
-    "glossary": _row("glossary", "GlossaryOptions", "glossary", "Suggest terms for a glossary.", sets=True),
-    "eval": _row("evaluate", "EvalOptions", "evaluate", "Score punctuation and case."),
-    "bench": _row("bench", "BenchOptions", "bench", "Measure how fast a model runs on this machine."),
-    "train": _row("train", "TrainOptions", "train", "Train a model, or adapt one to a domain."),
-    "models": _row(
-        "models.py",
-        "ModelsOptions",
-        "models",
-        "List the installed models.",
-        commands={"check": _row("models.py", "CheckOptions", "check", "Compare files with their SHA-256.")},
+    "convert": Command(
+        "convert.options:ConvertOptions",
+        "convert.command:convert",
+        "Convert to captions, readable text or JSON.",
+        True,
     ),
-    "config": _row("config.py", "ConfigOptions", "config", "Show the settings in effect."),
+    "stream": Command(
+        "stream.options:StreamOptions", "stream.command:stream", "Restore words as they are spoken.", True
+    ),
+    "glossary": Command(
+        "glossary.options:GlossaryOptions", "glossary.command:glossary", "Suggest terms for a glossary.", True
+    ),
+    "eval": Command("evaluate.options:EvalOptions", "evaluate.command:evaluate", "Score punctuation and case."),
+    "bench": Command("bench.options:BenchOptions", "bench.command:bench", "Measure how fast a model runs here."),
+    "train": Command("train.options:TrainOptions", "train.command:train", "Train a model, or adapt one to a domain."),
+    "models": Command(
+        "models:ModelsOptions",
+        "models:models",
+        "List the installed models.",
+        commands={"check": Command("models:CheckOptions", "models:check", "Compare files with their SHA-256.")},
+    ),
+    "config": Command("config:ConfigOptions", "config:config", "Show the settings in effect."),
 }
 
 

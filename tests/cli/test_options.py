@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import COMMANDS, app
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.options import CHANGE, Option, described, made, resolved, verify_options
+from cappunc_cli.options import CHANGE, Option, described, made, verify_options
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def test_help_fits_a_screen_before_the_expert_panel(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_every_option_once(name: str) -> None:
     text = shown(name)
-    for one in described(resolved(COMMANDS[name].options)).values():
+    for one in described(COMMANDS[name].options).values():
         option = re.escape(f"--{'no-' if one.default is True else ''}{one.name}")
         place = rf"^ +{re.escape(one.metavar)}  " if one.option.argument else rf"^ +(?:-\w, )?{option}(?![\w-])"
         assert len(re.findall(place, text, re.MULTILINE)) == 1, one.name

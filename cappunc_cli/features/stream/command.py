@@ -59,7 +59,7 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
         serve(options.listen, Allowed(options.allow_origin, options.allow_host), new_output, reporter)
     else:
         if standard_input().isatty():
-            reporter.info("type or paste words; end with Ctrl-D")
+            reporter.info("waiting for words: type or paste them; Ctrl-D ends")
         cues = None if options.to is None else LiveCues(conventions)
         is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
         if cues is not None:
