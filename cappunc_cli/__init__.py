@@ -20,7 +20,7 @@ from cappunc_cli.version import __version__ as __version__
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
-    from cappunc_cli.api import Unrestored, check, fix, read, write
+    from cappunc_cli.api import Unrestored, check, fix, read, restore_words, write
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel, WrongUsage
     from cappunc_cli.files.fixer import Fixed
@@ -48,11 +48,12 @@ __all__ = [
     "load_model",
     "read",
     "restore",
+    "restore_words",
     "write",
 ]
 
 _MODULES = {
-    "cappunc_cli.api": ("Unrestored", "check", "fix", "read", "write"),
+    "cappunc_cli.api": ("Unrestored", "check", "fix", "read", "restore_words", "write"),
     "cappunc_cli.files.fixer": ("Fixed",),
     "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
     "cappunc_cli.restore.options": ("Options",),

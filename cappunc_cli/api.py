@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import reprlib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import CappuncError, WrongUsage, require
 from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.files.fixer import Fixed, Fixer, Settings
@@ -120,6 +122,105 @@ def fix(
         document = fixer.read(text, _name(source))
         (new,) = fixer.restore([document])
         return fixer.write(document, text, new, None if isinstance(source, str) else found)
+
+
+def restore_words(
+    words: Iterable[object],
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    language: str = AUTO,
+    fast: bool = False,
+    device: str = "auto",
+    **options: Unpack[Choices],
+) -> list[str]:
+    """The new text of each word of a recogniser's: faster-whisper, WhisperX, stable-ts and others.
+
+    Each word is a dict or an object with `word` or `text`, with `start` and `end` in seconds, or None where unknown,
+    and perhaps with a `speaker`. White space around a text is kept. If words begin with a space, one that does not is
+    the rest of the word before it. The other parameters and exceptions are those of `fix`.
+
+    >>> words = [{"word": " good", "start": 0.0, "end": 0.3}, {"word": " evening", "start": 0.3, "end": 0.7}]
+    >>> words.append({"word": " london", "start": 0.72, "end": 1.3})
+    >>> cappunc.restore_words(words)
+    [' Good', ' evening,', ' London.']
+    """
+    items = list(words)
+    texts = [_text_of(item) for item in items]
+    joins = 2 * sum(text[:1].isspace() for text in texts) > len(texts)
+    groups: list[list[int]] = []
+    for i, text in enumerate(texts):
+        if groups and joins and text and not text[:1].isspace():
+            groups[-1].append(i)
+        elif text.strip():
+            groups.append([i])
+    turns = _turns([_value(item, "speaker") for item in items])
+    document = Document(
+        "words",
+        "",
+        [
+            Word(
+                "".join(texts[i] for i in group).strip(),
+                _milliseconds(items[group[0]], "start"),
+                _milliseconds(items[group[-1]], "end"),
+                turn=turns[group[0]],
+            )
+            for group in groups
+        ],
+    )
+    terms = options.pop("glossary", ())
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
+    settings = Settings("", device, None, Options(glossary=glossary, **options))  # type: ignore[arg-type, misc]
+    fixer = _fixer(" ".join(document.texts), model, language, fast, settings)
+    (new,) = fixer.restore([document])
+    for group, old, text in zip(groups, document.texts, new, strict=True):
+        for i, piece in zip(group, _pieces(old, text, [texts[i] for i in group]), strict=True):
+            texts[i] = piece
+    return texts
+
+
+def _value(item: object, name: str) -> object:
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+
+
+def _text_of(item: object) -> str:
+    text = _value(item, "word")
+    text = _value(item, "text") if text is None else text
+    require("a word", text, str, "a dict or an object with a word or a text")
+    assert isinstance(text, str)
+    return text
+
+
+def _milliseconds(item: object, name: str) -> int | None:
+    seconds = _value(item, name)
+    require(f"{name} of a word", seconds, (Real, NoneType), "seconds or None")
+    return None if seconds is None else round(float(seconds) * 1000)  # type: ignore[arg-type]
+
+
+def _turns(speakers: Sequence[object]) -> list[int]:
+    """Numbers of turns: a new one begins where the speaker changes."""
+    turn, turns = 0, []
+    for i, speaker in enumerate(speakers):
+        turn += i > 0 and speaker != speakers[i - 1]
+        turns.append(turn)
+    return turns
+
+
+def _pieces(old: str, new: str, texts: Sequence[str]) -> list[str]:
+    """The pieces `texts` of a word `old` with the letters and marks of the `new` one."""
+    (_, old_label), (_, label) = strip(old), strip(new)
+    core = new[len(label.before) : len(new) - len(label.after)]
+    if len(texts) == 1 or len(core) != len(old) - len(old_label.before) - len(old_label.after):
+        found = [new, *[""] * (len(texts) - 1)]
+    else:
+        found, at = [], -len(old_label.before)
+        for text in texts:
+            stop = at + len(text.strip())
+            found.append(core[max(at, 0) : max(stop, 0)])
+            at = stop
+        last = max((i for i, piece in enumerate(found) if piece), default=0)
+        found[0], found[last] = label.before + found[0], found[last] + label.after
+    spaces = [(text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]) for text in texts]
+    return [f"{before}{piece}{after}" for (before, after), piece in zip(spaces, found, strict=True)]
 
 
 def check(

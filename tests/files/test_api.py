@@ -297,3 +297,25 @@ def test_half_a_character_has_no_bytes(tmp_path: Path) -> None:
     with pytest.raises(cappunc.BadInput, match="cannot be written in utf-8"):
         fixed.save(tmp_path / "new.txt")
     assert not list(tmp_path.iterdir())
+
+
+def test_words_of_recognisers_are_restored() -> None:
+    """As dicts and as objects, with seconds; spaces stay, and pieces of a word stay its pieces."""
+    said = [" we", " met", " in", " lon", "don", " and", " then", " what", " happened"]
+    dicts = [{"word": word, "start": i / 2, "end": i / 2 + 0.4, "score": 0.9} for i, word in enumerate(said)]
+    objects = [SimpleNamespace(text=word, start=i / 2, end=None) for i, word in enumerate(said)]
+    for words in (dicts, objects, iter(dicts)):
+        new = cappunc.restore_words(words, fast=True)
+        assert [text.lower().strip(".,?!") for text in new] == said
+        assert new[:1] == [" We"]
+        assert (new[3], new[4][:3]) == (" Lon", "don")
+        assert new[-1] in (" happened?", " happened.")
+    bare = [{"text": "hello", "start": None, "end": None}, {"text": "london", "start": None, "end": None}]
+    assert " ".join(cappunc.restore_words(bare, fast=True)).startswith("Hello")
+    assert cappunc.restore_words([]) == []
+
+
+@pytest.mark.parametrize("word", [{"start": 0}, {"word": 3}, {"word": "a", "start": "0"}, 7])
+def test_what_is_no_word_of_a_recogniser_is_wrong_usage(word: object) -> None:
+    with pytest.raises(cappunc.WrongUsage):
+        cappunc.restore_words([word])
