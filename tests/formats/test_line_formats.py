@@ -609,3 +609,67 @@ def test_any_legal_change_of_a_textgrid_leaves_all_else(tiers: list[tuple[str, l
     document = formats.read(source)
     assert document.format == "textgrid"
     keeps_its_promises(document, source, seed)
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted", "written"),
+    [
+        ("i love you <3", ["I", "love", "you"], "I love you <3"),
+        ("i love you :D", ["I", "love", "you"], "I love you :D"),
+        ("＜laughs＞ so we went", ["So", "we", "went."], "＜laughs＞ So we went."),
+        ("see &#x6e; and caf&eacute; here", ["See", "and", "here."], "See &#x6e; and caf&eacute; here."),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [
+        ("talk.txt", "{}\n"),
+        ("talk.sbv", "0:00:01.000,0:00:02.000\n{}\n"),
+        ("talk.tsv", "start\tend\ttext\n0\t900\t{}\n"),
+        ("talk.ass", "[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,{}\n"),
+    ],
+)
+def test_what_is_no_word_stays_as_it_is(name: str, frame: str, line: str, wanted: list[str], written: str) -> None:
+    document = formats.read(frame.format(line), name)
+    output = formats.write(document, wanted)
+    formats.verify(document, output)
+    assert output == frame.format(written)
+
+
+def test_a_heading_of_markdown_gets_no_mark_at_its_end() -> None:
+    words = formats.read("# my episode\n\nso we went\n\n## part two\nhome\n", "talk.md").words
+    assert [word.text for word in words if word.followed] == ["episode", "two"]
+    assert len({word.turn for word in words}) == 4
+
+
+UTTERANCES = """is that you
+yes
+go back to sleep then and do not wake the others please
+i will
+what time is it
+nearly three in the morning i think
+"""
+WRAPPED = """when we came down to the harbour nobody had
+seen the boat that was to take us over so we
+sat on the wall with our bread and waited for
+the light to go my aunt who had been there as
+a girl told us how it was before the bridge
+"""
+
+
+@pytest.mark.parametrize(
+    "change", [str, str.upper, lambda text: text.replace(" i ", " i, ").replace("you\n", "you?\n")]
+)
+def test_lines_may_begin_turns_where_each_is_an_utterance(change) -> None:  # type: ignore[no-untyped-def]
+    words = formats.read(change(UTTERANCES), "talk.txt").words
+    begins = [i > 0 and word.cue != words[i - 1].cue for i, word in enumerate(words)]
+    assert [word.blank_before for word in words] == begins
+    assert not any(word.blank_before for word in formats.read(change(WRAPPED), "talk.txt").words)
+
+
+def test_times_beside_names_are_those_of_the_words() -> None:
+    otter = "Ada Byron  0:01\nso we went\n\nBob  1:05\nyes\n\nAda Byron  1:09\nok\n\nBob  1:11\nyes i am\n"
+    fathom = "0:01 - Ada Byron\nso we went\n\n1:05 - Bob\nyes\n\n1:09 - Ada Byron\nok\n\n1:11 - Bob\nyes i am\n"
+    for source in (otter, fathom):
+        words = formats.read(source, "talk.txt").words
+        assert [word.start for word in words if word.start is not None] == [1000, 65_000, 69_000, 71_000]
