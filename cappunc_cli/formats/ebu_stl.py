@@ -111,12 +111,17 @@ class EbuStl(Format):
         room = {at: len(field) - len(field.rstrip(_PADDING)) for at, field in _fields(source)}
         full = dict(room)
         edits: list[Edit] = []
+        ends = True  # whether the mark of the word before could be written, so that the next one may begin a sentence
         for word, text in zip(document.words, texts, strict=True):
+            if text == word.text or (not ends and cached_strip(text)[1].case != cached_strip(word.text)[1].case):
+                ends = True
+                continue
             own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]
-            changes = _changes(own, text, _TABLES[source[12:14]]) if text != word.text else None
+            changes = _changes(own, text, _TABLES[source[12:14]])
             field, last = (_field(own[i][1]) for i in (0, -1))
             grown = sum(len(new) - (stop - start) for start, stop, new in changes or ())
-            if changes and field == last and grown <= room[field]:
+            ends = changes is not None and field == last and grown <= room[field]
+            if changes and ends:
                 room[field] -= grown
                 edits += changes
         for at, left in room.items():

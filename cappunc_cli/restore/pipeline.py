@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -73,6 +74,10 @@ class Engine(Protocol):
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]: ...
+
+
+#: The end of a word that its speaker did not finish.
+_CUT_OFF = re.compile(r"[^\W_]-\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +259,8 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
         labels=labels,
         posteriors=_posteriors(bare, labels, turns, rows, model, conventions),
         turn_ends=turns,
-        followed=np.array([word.followed for word in words], np.bool_),
+        # A word that is cut off (`wait- no`) has its dash for a mark.
+        followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
         preceded=np.array([word.preceded for word in words], np.bool_),
         cue_starts=starts,
         cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rules import rules
 
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
@@ -542,3 +543,8 @@ def test_english_upper_case_is_rewritten(english: pipeline.Model) -> None:
     lower = restore([Word(t) for t in SPEECH.split()], english)
     upper = restore([Word(t.upper()) for t in SPEECH.split()], english)
     assert lower == upper
+
+
+def test_a_word_that_is_cut_off_keeps_its_dash_for_a_mark() -> None:
+    words = [Word("so"), Word("wait-"), Word("no", turn=1), Word("wait", turn=1)]
+    assert restore(words, rules()) == ["So", "wait-", "No", "wait."]
