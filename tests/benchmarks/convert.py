@@ -1,0 +1,268 @@
+"""Convert all sample files to every format, and compare with what other readers see in source and result.
+
+    python tests/benchmarks/convert.py > tests/benchmarks/results/convert.json
+
+Nothing is restored. The readers are pysubs2 (SRT, WebVTT, ASS, MicroDVD), the XML and HTML parsers and the csv module of
+the standard library (TTML, YouTube's XML, SAMI, TSV, FCPXML, HTML), python-docx and json; what a source without such a
+reader shows (CTM, STM, TextGrid, JSON) are its words. A conversion is
+
+* `equal`: the same text, and the same times where cues stay cues;
+* `rounded`: so but for times that the target counts in hundredths or frames;
+* `refused`: one line says why;
+* `lost`: anything else, which is a failure.
+
+Names of speakers, and the dashes and arrows that announce them, may be written otherwise.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import docx
+import pysubs2
+from measuring import head
+
+from cappunc_cli import formats
+from cappunc_cli.document.words import Document
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.convert.converter import KINDS, Converter
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.formats.cues import is_rolling
+from cappunc_cli.languages import language
+from cappunc_cli.restore.options import Options
+
+#: Text, and its times in milliseconds where the format has cues.
+Shown = list[tuple[str, int | None, int | None]]
+
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
+_TAG = re.compile(r"<[^<>]*>")
+_UNSEEN = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+")
+#: At the edges of a token: what announces a speaker, and marks.
+_EDGE = re.compile(r"^[-‐‑–—>]+|[:：]+$")
+#: Half a frame at 25 a second, or half a hundredth of a second, and the rounding of a millisecond.
+_ROUNDING = {"ass": 6, "microdvd": 41, "fcpxml": 41}
+
+
+class _Text(HTMLParser):
+    """The text of HTML, a line for each element."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._ignored = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        self._ignored += tag in ("style", "script", "title", "h1", "time")
+        self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._ignored -= tag in ("style", "script", "title", "h1", "time")
+
+    def handle_data(self, data: str) -> None:
+        if not self._ignored:
+            self.parts.append(data)
+
+
+def _html(data: bytes) -> Shown:
+    parser = _Text()
+    parser.feed(data.decode("utf-8", "replace"))
+    return [("".join(parser.parts), None, None)]
+
+
+def _subs(kind: str) -> Callable[[bytes], Shown]:
+    def read(data: bytes) -> Shown:
+        text = data.decode("utf-8", "surrogateescape")
+        if kind == "vtt":  # pysubs2 keeps voices and entities
+            text = re.sub(r"<v[^<>]*>", "", text)
+        found = pysubs2.SSAFile.from_string(text, format_=kind, keep_unknown_html_tags=False) if kind != "microdvd" else (
+            pysubs2.SSAFile.from_string(text, format_=kind)
+        )
+        plain = ((event, event.plaintext) for event in found if not event.is_comment)
+        return [(unescape(text) if kind == "vtt" else text, event.start, event.end) for event, text in plain]
+
+    return read
+
+
+def _ttml(data: bytes) -> Shown:
+    tree = ElementTree.fromstring(data.decode("utf-8", "surrogateescape").encode("utf-8", "replace"))
+    found: Shown = []
+    for element in tree.iter():
+        if element.tag.endswith("}p"):
+            for line_break in element.iter():
+                if line_break.tag.endswith("}br"):
+                    line_break.text = "\n"
+            found.append(("".join(element.itertext()), _clock(element.get("begin")), _clock(element.get("end"))))
+    return found
+
+
+def _clock(text: str | None) -> int | None:
+    found = re.fullmatch(r"(\d+):(\d+):(\d+)\.(\d{3})", text or "")
+    return None if found is None else sum(int(part) * unit for part, unit in zip(found.groups(), (3_600_000, 60_000, 1000, 1), strict=True))
+
+
+def _fcpxml(data: bytes) -> Shown:
+    from fractions import Fraction
+
+    def at(element: ElementTree.Element, name: str) -> Fraction:
+        return Fraction(str(element.get(name)).rstrip("s")) * 1000
+
+    tree = ElementTree.fromstring(data.decode("utf-8").partition("<!DOCTYPE fcpxml>")[2])
+    return [
+        ("".join(c.find("text").itertext()), round(at(c, "offset")), round(at(c, "offset") + at(c, "duration")))  # type: ignore[union-attr]
+        for c in tree.iter("caption")
+    ]
+
+
+def _md(data: bytes) -> Shown:
+    text = data.decode("utf-8", "surrogateescape")
+    text = re.sub(r"(?<!\\)\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)|(?<!\\)<([^<>\s]*)>", lambda f: f[1] or f[2], text)
+    text = re.sub(r"(?m)^\*\*(.*)\*\*  $", r"\1:", text)
+    return [(re.sub(r"\\(.)", r"\1", text), None, None)]
+
+
+def _docx(data: bytes) -> Shown:
+    return [("\n".join(p.text for p in docx.Document(io.BytesIO(data)).paragraphs[1:]), None, None)]
+
+
+def _json(data: bytes) -> Shown:
+    return [(segment["text"], None, None) for segment in json.loads(data)["segments"]]
+
+
+def _txt(data: bytes) -> Shown:
+    return [(data.decode("utf-8", "surrogateescape"), None, None)]
+
+
+TARGETS: Mapping[str, Callable[[bytes], Shown]] = {
+    "srt": _subs("srt"), "vtt": _subs("vtt"), "ass": _subs("ass"), "microdvd": _subs("microdvd"), "ttml": _ttml,
+    "fcpxml": _fcpxml, "txt": _txt, "md": _md, "html": _html, "docx": _docx, "json": _json,
+}  # fmt: skip
+
+
+def source_text(document: Document) -> str:
+    """What a source shows, by a reader that is not the program's where there is one."""
+    text, kind = document.source, document.format
+    if kind in ("srt", "vtt", "ass"):
+        return "\n".join(part for part, _, _ in _subs(kind)(text.encode("utf-8", "surrogateescape")))
+    if kind in ("ttml", "srv3"):
+        names = ("p", "text")
+        tree = ElementTree.fromstring(text.encode("utf-8", "replace"))
+        found = [element for element in tree.iter() if element.tag.rpartition("}")[2] in names]
+        for element in tree.iter():
+            if element.tag.rpartition("}")[2] == "br":
+                element.text = "\n"
+        return unescape("\n".join("".join(element.itertext()) for element in found))
+    if kind == "sami":
+        body = text[text.upper().find("<BODY") :]
+        return _html(re.sub(r"(?is)<p\s[^<>]*id\s*=\s*\"?source.*?(?=<p|<sync)", "", body).encode("utf-8", "replace"))[0][0]
+    if kind == "tsv" and "\t" in text:
+        rows = csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
+        return "\n".join(row[-1] for row in rows if row and row[-1] != "text")
+    return "\n".join(document.texts)
+
+
+def tokens(text: str, names: set[str]) -> Iterator[str]:
+    """The tokens of a text but for those of names and what announces them."""
+    for token in _UNSEEN.sub("", text).split():
+        bare = _EDGE.sub("", _EDGE.sub("", token))
+        if bare and bare.strip("()[]*_") not in names:
+            yield bare
+
+
+def verdict(document: Document, kind: str, data: bytes) -> str:
+    """`equal`, `rounded` or `lost`, with what is lost."""
+    names = {part.strip("()[]*_:") for name in document.speakers.values() for part in name.split()}
+    names |= {"Speaker", *map(str, range(100)), *"ABCDEFGHIJ"} if document.speakers else set()
+    result = TARGETS[kind](data)
+    wanted = Counter(tokens(source_text(document), names))
+    got = Counter(tokens("\n".join(text for text, _, _ in result), names))
+    missing = wanted - got
+    if is_rolling(document):  # lines that roll up are there once
+        missing = Counter(token for token in missing if token not in got)
+    if missing:
+        return "lost: " + " ".join(list(missing)[:5])
+    if kind not in _EXACT or document.format not in ("srt", "vtt") or is_rolling(document):
+        return "equal"
+    before = [(start, end) for text, start, end in _subs(document.format)(document.source.encode("utf-8", "replace")) if text.strip()]
+    after = [(start, end) for text, start, end in result if text.strip()]
+    if before == after or len(before) != len(after):  # pysubs2 reads broken files otherwise
+        return "equal"
+    near = all(abs(a - b) <= _ROUNDING.get(kind, 0) for x, y in zip(before, after, strict=True) for a, b in zip(x, y, strict=True) if a is not None and b is not None)
+    return "rounded" if near else "equal"
+
+
+_EXACT = ("srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
+
+
+def check(path: Path) -> dict[str, str] | None:
+    """What becomes of a file in every target; None for a file that is no transcript or has no words."""
+    try:
+        text, encoding = decode(path.read_bytes(), None)
+        document = formats.read(text, path.name)
+    except CappuncError:
+        return None
+    if not document.words:
+        return None
+    fixer = Fixer(Settings("", "cpu", None, Options()), lambda _: None)
+    found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
+    for kind in KINDS:
+        try:
+            data, _ = Converter(fixer, language("en"), kind, restore=False).make(document, path.name, encoding)
+        except CappuncError as error:
+            found[kind] = f"refused: {reason(str(error))}"
+            continue
+        try:
+            found[kind] = verdict(document, kind, data)
+        except (ElementTree.ParseError, pysubs2.exceptions.Pysubs2Error, ValueError) as error:
+            found[kind] = f"unread: {type(error).__name__}"
+    return found
+
+
+def reason(message: str) -> str:
+    """The kind of a refusal: its message without what it quotes."""
+    message = re.sub(r"“.*?”|\d[\d,.:]*|'.*?'", "…", message, flags=re.DOTALL)
+    return message.split(": line")[0][:90]
+
+
+def table(paths: list[Path]) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
+    """Counts of verdicts by source and target, and what was lost, with the file."""
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    lost = []
+    for path in paths:
+        found = check(path)
+        if found is None:
+            continue
+        source = found.pop("source")
+        for kind, result in found.items():
+            word = result.partition(":")[0]
+            counts[source][kind][result if word == "refused" else word] += 1
+            if word == "lost":
+                lost.append(f"{path.name} to {kind}: {result}")
+                print(lost[-1], file=sys.stderr, flush=True)
+    return counts, lost
+
+
+def samples(most: int = 300_000) -> list[Path]:
+    """The sample files of at most so many bytes."""
+    return sorted(path for path in SAMPLES.rglob("*") if path.is_file() and path.stat().st_size <= most)
+
+
+def main() -> None:
+    found, lost = table(samples())
+    result = {**head(), "files": len(samples()), "lost": lost, "table": found}
+    json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
