@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.formats.addresses import belongs
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import HIDDEN, visible
@@ -26,17 +26,20 @@ _KEY = 200
 _Piece = tuple[int, int, int, int]
 
 
-def shown_texts(document: Document, texts: Sequence[str], *, sounds: bool = True) -> list[str]:
-    """The `texts` of a document's words, each with what is shown around it that is no word: `3` becomes `3 %`.
+def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
+    """The text of each word with what is shown around it, or within, that is no word: `3` becomes `3 %`.
 
     Text on the line of the word before goes to that word, other text to the next word. Names and dashes that tell who
     speaks are left out, as are `sounds` unless wanted.
     """
+    texts = [_whole(document, word) for word in document.words]
     before, after = [""] * len(texts), [""] * len(texts)
     gaps = _cue_gaps(document) if isinstance(document.detail, CueDetail) else _entry_gaps(document)
     for left, right, text in gaps:
         own = text if sounds else _SOUND.sub(" ", text)
         head, line, rest = own.partition("\n") if left is not None else ("", "", own)
+        if not line and head[:1].isspace() and not head[-1:].isspace():
+            head, rest = "", head  # `(10)x`: it touches the next word
         if right is None and left is not None:
             after[left] += own
         elif right is not None:
@@ -47,6 +50,13 @@ def shown_texts(document: Document, texts: Sequence[str], *, sounds: bool = True
         f"{_SPACE.sub(' ', a).lstrip()}{text}{_SPACE.sub(' ', b).rstrip()}"
         for a, text, b in zip(before, texts, after, strict=True)
     ]
+
+
+def _whole(document: Document, word: Word) -> str:
+    """The text of a word with what is shown before its last mark: `left (quickly).` is the word `left.`."""
+    first = word.places[0] if word.places and isinstance(document.detail, CueDetail) else ()
+    apart = any(_shown(document, a[1], b[0]).strip() for a, b in pairwise(first) if a[1] < b[0])
+    return _shown(document, first[0][0], first[-1][1]) if apart else word.text
 
 
 def _without_name(text: str, name: str) -> str:

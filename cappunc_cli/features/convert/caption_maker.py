@@ -9,6 +9,7 @@ from cappunc_cli.features.convert.made_captions import (
     cut_captions,
     left_out,
     refuse_unread,
+    restored,
     timed_words,
     verify_captions,
 )
@@ -47,10 +48,10 @@ class CaptionMaker:
     def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
         """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
         refuse_unread(document)
+        document = restored(document, self.fixer, self.restore)
         words, note = timed_words(document)
-        texts = next(self.fixer.restore([document])) if self.restore and words else document.texts
         limits = self.profile.limits
-        shown = shown_texts(document, texts, sounds=False)
+        shown = shown_texts(document, sounds=False)
         made = cut_captions(document, words, shown, self.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
             made = on_frames(made, self.fps, self.profile.gap_frames, limits.longest)

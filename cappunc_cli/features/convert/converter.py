@@ -14,6 +14,7 @@ from cappunc_cli.features.convert.made_captions import (
     left_out,
     own_cues,
     refuse_unread,
+    restored,
     spread_note,
     timed_words,
     verify_captions,
@@ -65,18 +66,13 @@ class Converter:
     def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
         """The new file with all that was shown, in its order, and a summary. Raises CappuncError."""
         refuse_unread(document)
-        texts = document.texts
-        if self.restore and texts:
-            texts = list(next(self.fixer.restore([document])))
-        if self.attach or texts != document.texts:
-            changed = formats.write(document, texts, attach=self.attach)
-            document = formats.read(changed, format=document.format)
+        document = restored(document, self.fixer, self.restore, self.attach)
         if self.kind in CAPTION_FORMATS:
             return self._captions(document)
         return self._transcript(document, name)
 
     def _transcript(self, document: Document, name: str) -> tuple[bytes, str]:
-        shown = shown_texts(document, document.texts)
+        shown = shown_texts(document)
         names = shown_names(document.speakers, self.names) if self.speakers else {}
         notes = [f"{len(document.words):,} words", left_out(document)]
         if self.kind == "json":
@@ -99,7 +95,7 @@ class Converter:
         if made is None:
             words, note = timed_words(document)
             named = replace(document, speakers=names)
-            shown = shown_texts(document, document.texts)
+            shown = shown_texts(document)
             made = cut_captions(named, words, shown, self.language, Limits(), how)
             notes = [note, left_out(document)]
         output = render(made, self.kind, replace(self.writing, language=self.language.code))

@@ -19,11 +19,20 @@ from cappunc_cli.layout.caption_files import early_note
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
+    from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
+
+
+def restored(document: Document, fixer: Fixer, restore: bool, attach: bool = False) -> Document:
+    """The document as `fix` would write it, if wanted; with `attach`, marks with entries of their own are on words."""
+    texts = next(fixer.restore([document])) if restore and document.words else document.texts
+    if not attach and list(texts) == document.texts:
+        return document
+    return formats.read(formats.write(document, texts, attach=attach), format=document.format)
 
 
 def timed_words(document: Document) -> tuple[Sequence[Word], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from fractions import Fraction
 from itertools import pairwise
@@ -448,7 +449,7 @@ def test_lines_that_are_shown_stay(tmp_path: Path, name: str, text: str, shown: 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nfell 3 % today\n"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nfell 3 % today (x).\n"),
         ("a.txt", "HR & legal met, see www.example.org\n(door slams)\nfell 3 % today & 2 < 3\n♪ la la ♪\n"),
         ("a.ctm", "a 1 0.1 0.2 fell\na 1 0.3 0.2 3\na 1 0.5 0.1 %\na 1 0.7 0.1 today\na 1 0.9 0.1 again\n"),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n[laughs]\n\n00:02.000 --> 00:03.000\nyes [sighs] no & more\n"),
@@ -578,3 +579,15 @@ def test_markdown_is_read_again_with_its_speakers(tmp_path: Path) -> None:
         document = formats.read(text, "a.md")
         assert document.texts == ["So", "we", "went.", "Why?"]
         assert list(document.speakers.values()) == ["Anna", "Bob_2"]
+
+
+@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="takes minutes")
+def test_samples_lose_nothing() -> None:
+    """In every format, by readers that are not the program's (tests/benchmarks/convert.py)."""
+    import convert
+
+    paths = convert.samples(60_000)
+    if not paths:
+        pytest.skip("no samples")
+    _, lost = convert.table(paths)
+    assert lost == []
