@@ -22,7 +22,7 @@ from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
 _PADDING, _NEWLINE = "\x8f", "\x8a"
 #: The code tables of CCT; Latin is ISO 6937.
-_TABLES = {"00": "", "01": "iso8859-5", "02": "iso8859-6", "03": "iso8859-7", "04": "iso8859-8"}
+CODE_TABLES = {"00": "", "01": "iso8859-5", "02": "iso8859-6", "03": "iso8859-7", "04": "iso8859-8"}
 #: ISO 6937 from 0xA0 on, but for the diacritics, which come before their letter; \0 is not assigned.
 _LATIN = (
     "\xa0¡¢£$¥\0§¤‘“«←↑→↓°±²³×µ¶·÷’”»¼½¾¿\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -117,7 +117,7 @@ class EbuStl(Format):
                 ends = True
                 continue
             own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]
-            changes = _changes(own, text, _TABLES[source[12:14]])
+            changes = _changes(own, text, CODE_TABLES[source[12:14]])
             field, last = (_field(own[i][1]) for i in (0, -1))
             grown = sum(len(new) - (stop - start) for start, stop, new in changes or ())
             ends = changes is not None and field == last and grown <= room[field]
@@ -159,8 +159,8 @@ def _changes(own: Sequence[tuple[str, int, int]], text: str, table: str) -> list
     old = "".join(c for c, _, _ in own)
     old_label, label = cached_strip(old)[1], cached_strip(text)[1]
     head, tail, inside = len(old_label.before), len(old) - len(old_label.after), label.inside(text)
-    before, after = _encoded(label.before, table), _encoded(label.after, table)
-    letters = [(a, b, _encoded(new, table)) for (c, a, b), new in zip(own[head:tail], inside, strict=False) if c != new]
+    before, after = encoded(label.before, table), encoded(label.after, table)
+    letters = [(a, b, encoded(new, table)) for (c, a, b), new in zip(own[head:tail], inside, strict=False) if c != new]
     if before is None or after is None or len(inside) != tail - head:
         return None
     whole = all(own[i][2] == own[i + 1][1] for i in (*range(head), *range(tail - 1, len(own) - 1)))
@@ -174,8 +174,11 @@ def _changes(own: Sequence[tuple[str, int, int]], text: str, table: str) -> list
     return edits
 
 
-def _encoded(text: str, table: str) -> str | None:
-    """A text as the bytes of a code table, each as a character; None if the table lacks a character."""
+def encoded(text: str, table: str) -> str | None:
+    """A text as the bytes of the codec of a code table, "" for ISO 6937, each as a character.
+
+    None if the table lacks a character.
+    """
     if table:
         try:
             return text.encode(table).decode("latin-1")
@@ -196,7 +199,7 @@ def _subtitles(source: str) -> Iterator[_Subtitle]:
     if len(source) < _HEADER:
         raise BadInput("ends within its header")
     rate, table = source[6:8], source[12:14]
-    if table not in _TABLES:
+    if table not in CODE_TABLES:
         raise BadInput(f"its code table is unknown: {table!r}")
     if not rate.isdigit() or not 20 <= int(rate) <= 60:
         raise BadInput(f"its frame rate is unknown: {rate!r}")
@@ -225,7 +228,7 @@ def _time(code: str, rate: int) -> int:
 
 def _characters(source: str, at: int, table: str) -> Iterator[tuple[str, int, int]]:
     """The characters of a text field; a control code is a space, a line break or, from 0x80 on, nothing."""
-    codec, stop = _TABLES[table], at + _FIELD
+    codec, stop = CODE_TABLES[table], at + _FIELD
     diacritic = ""
     for i in range(at, stop):
         byte, begin = ord(source[i]), i - len(diacritic)

@@ -56,13 +56,6 @@ class Visible:
     voices: Sequence[tuple[int, str]] = ()
     annotations: Sequence[Span] = ()
 
-    def without_annotations(self, start: int, stop: int) -> str:
-        """text[start:stop] without ruby text."""
-        text = self.text[start:stop]
-        for a, b in reversed(self.annotations):
-            text = text[: max(a - start, 0)] + text[max(b - start, 0) :]
-        return text
-
     def copy(self, start: int, stop: int) -> Copy:
         """The fragments of the source that show text[start:stop]."""
         count = len(self.shown)

@@ -44,7 +44,7 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
         if detail.shown is not None:
             seen = visible(detail.shown[i], 0, len(detail.shown[i]), detail.hidden)
         places = [(0, ""), *seen.voices, (len(seen.text), "")]
-        parts = [(seen.without_annotations(a, b), name) for (a, name), (b, _) in pairwise(places)]
+        parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
         both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
         lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
         if detail.lasting and start is not None and end is None:

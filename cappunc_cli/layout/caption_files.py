@@ -103,13 +103,16 @@ def microdvd(captions: Sequence[Caption], writing: Writing) -> str:
 
 
 def _targets() -> Mapping[str, Callable[[Sequence[Caption], Writing], str]]:
+    from cappunc_cli.layout.stl_file import stl
     from cappunc_cli.layout.xml_files import fcpxml, ttml
 
-    return {"srt": srt, "vtt": vtt, "ass": ass, "ttml": ttml, "microdvd": microdvd, "fcpxml": fcpxml}
+    return {"srt": srt, "vtt": vtt, "ass": ass, "ttml": ttml, "stl": stl, "microdvd": microdvd, "fcpxml": fcpxml}
 
 
 #: The formats that captions can be written in, with a writer each.
 CAPTION_FORMATS = _targets()
+#: Those that are called otherwise as formats that are read.
+READ_AS = {"stl": "ebu-stl"}
 #: Those with a field for the speaker.
 VOICED = frozenset(("vtt", "ass", "ttml"))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.formats.addresses import belongs
 from cappunc_cli.formats.cues import CueDetail, is_rolling
-from cappunc_cli.formats.markup import HIDDEN, visible
+from cappunc_cli.formats.markup import visible
 
 _SPACE = re.compile(r"\s+")
 #: A dash or arrows at the start of a line, before a word: somebody else speaks.
@@ -34,7 +34,11 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
     """
     texts = [_whole(document, word) for word in document.words]
     before, after = [""] * len(texts), [""] * len(texts)
-    gaps = _cue_gaps(document) if isinstance(document.detail, CueDetail) else _entry_gaps(document)
+    detail = document.detail
+    if not isinstance(detail, CueDetail):
+        gaps = _entry_gaps(document)
+    else:
+        gaps = _cue_gaps(document) if detail.shown is None else _gaps_within(document, detail.shown)
     for left, right, text in gaps:
         own = text if sounds else _SOUND.sub(" ", text)
         head, line, rest = own.partition("\n") if left is not None else ("", "", own)
@@ -54,7 +58,8 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
 
 def _whole(document: Document, word: Word) -> str:
     """The text of a word with what is shown before its last mark: `left (quickly).` is the word `left.`."""
-    first = word.places[0] if word.places and isinstance(document.detail, CueDetail) else ()
+    within = isinstance(document.detail, CueDetail) and document.detail.shown is None
+    first = word.places[0] if word.places and within else ()
     apart = any(_shown(document, a[1], b[0]).strip() for a, b in pairwise(first) if a[1] < b[0])
     return _shown(document, first[0][0], first[-1][1]) if apart else word.text
 
@@ -101,11 +106,26 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
         yield len(document.words) - 1, None, f"\n{waiting}"
 
 
+def _gaps_within(document: Document, shown: Sequence[str]) -> Iterator[tuple[int | None, int | None, str]]:
+    """As `_cue_gaps`, where the source has what its cues show in another encoding."""
+    words, i, waiting = document.words, 0, ""
+    for number, text in enumerate(shown):
+        at, left = 0, None
+        while i < len(words) and words[i].cue == number and (start := text.find(words[i].text, at)) >= 0:
+            yield left, i, waiting + text[at:start]
+            at, left, waiting, i = start + len(words[i].text), i, "", i + 1
+        if left is None:
+            waiting += text + "\n"
+        else:
+            yield left, None, text[at:]
+    if waiting and words:
+        yield len(words) - 1, None, f"\n{waiting}"
+
+
 def _shown(document: Document, start: int, stop: int) -> str:
     detail = document.detail
     assert isinstance(detail, CueDetail)
-    # Plain text shows its tags and entities, too, unless it is a player's.
-    if document.format == "txt" and detail.hidden is HIDDEN:
+    if document.format == "txt":  # which shows its tags, too
         return document.source[start:stop]
     return visible(document.source, start, stop, detail.hidden).text
 

@@ -55,7 +55,7 @@ _BROKEN_TIMES = re.compile(
     r"(?m)^(?:[0-9]+[ \t]*\r?\n)?(?![0-9:,.]+ --> [0-9:,.]+)[^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]:[0-9]{2}[^\r\n]*$"
 )
 #: Half a frame at 25 a second, or half a hundredth of a second, and the rounding of a millisecond.
-_ROUNDING = {"ass": 6, "microdvd": 41, "fcpxml": 41}
+_ROUNDING = {"ass": 6, "stl": 41, "microdvd": 41, "fcpxml": 41}
 
 
 class _Text(HTMLParser):
@@ -134,6 +134,18 @@ def _fcpxml(data: bytes) -> Shown:
     ]
 
 
+def _stl(data: bytes) -> Shown:
+    """By ttconv."""
+    from ttconv.stl.reader import to_model
+
+    found: Shown = []
+    for p in to_model(io.BytesIO(data)).get_body().dfs_iterator():
+        if type(p).__name__ == "P":
+            parts = [e.get_text() if type(e).__name__ == "Text" else "\n" for e in p.dfs_iterator()]
+            found.append(("".join(map(str, parts)), round(1000 * p.get_begin()), round(1000 * p.get_end())))
+    return found
+
+
 def _md(data: bytes) -> Shown:
     text = data.decode("utf-8", "surrogateescape")
     text = re.sub(r"(?<!\\)\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)|(?<!\\)<([^<>\s]*)>", lambda f: f[1] or f[2], text)
@@ -155,7 +167,7 @@ def _txt(data: bytes) -> Shown:
 
 TARGETS: Mapping[str, Callable[[bytes], Shown]] = {
     "srt": _subs("srt"), "vtt": _subs("vtt"), "ass": _subs("ass"), "microdvd": _subs("microdvd"), "ttml": _ttml,
-    "fcpxml": _fcpxml, "txt": _txt, "md": _md, "html": _html, "docx": _docx, "json": _json,
+    "stl": _stl,     "fcpxml": _fcpxml, "txt": _txt, "md": _md, "html": _html, "docx": _docx, "json": _json,
 }  # fmt: skip
 
 
@@ -185,7 +197,7 @@ def source_text(document: Document) -> str:
 
 def tokens(text: str, names: set[str]) -> Iterator[str]:
     """The tokens of a text but for those of names and what announces them."""
-    text = _UNSEEN.sub("", text).replace("\uff5b", "{").replace(r"\h", " ")
+    text = _UNSEEN.sub("", text).replace("\uff5b", "{").replace(r"\h", " ").replace("―", "—").replace("…", "...")
     text = re.sub(r"< ?/? *[a-zA-Z]+ *>", "", text)
     for name in names:
         text = text.replace(f"{name}:", f"{name}: ")
@@ -219,7 +231,7 @@ def verdict(document: Document, kind: str, data: bytes) -> str:
     return "rounded" if near else "lost: times"
 
 
-_EXACT = ("srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
+_EXACT = ("stl", "srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
 
 
 def check(path: Path) -> dict[str, str] | None:

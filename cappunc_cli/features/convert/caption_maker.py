@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cappunc_cli.features.convert.made_captions import (
+    caption_file,
     cut_captions,
     left_out,
     refuse_unread,
     restored,
     timed_words,
-    verify_captions,
 )
 from cappunc_cli.files.caption_report import report_of, summary
-from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
+from cappunc_cli.files.encodings import Encoding, encode
 from cappunc_cli.formats import rewrap, verify
 from cappunc_cli.languages import Language
-from cappunc_cli.layout import LineBreaker, render
+from cappunc_cli.layout import LineBreaker
 from cappunc_cli.layout.frames import on_frames
 from cappunc_cli.layout.shown_text import shown_texts
 
@@ -58,9 +58,7 @@ class CaptionMaker:
         report = report_of(name, made, self.language, self.profile)
         self.reports.append(report)
         counts = f"{len(words):,} words, {summary([report])}"
-        output = render(made, self.kind)
-        verify_captions(output, self.kind, made)
-        return new_utf_8(output), "; ".join(filter(None, (counts, note, left_out(document))))
+        return caption_file(made, self.kind), "; ".join(filter(None, (counts, note, left_out(document))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _kind(context: typer.Context, options: ConvertOptions) -> str:
     if named not in (None, kind):
         raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
     # As a setting it is for all files, of whatever format.
-    for name, kinds in (("times", TEXT_KINDS), ("fps", ("microdvd", "fcpxml")), ("ttml_profile", ("ttml",))):
+    for name, kinds in (("times", TEXT_KINDS), ("fps", ("stl", "microdvd", "fcpxml")), ("ttml_profile", ("ttml",))):
         if kind not in kinds and is_typed(context, name):
             which = " and ".join((", ".join(kinds[:-1]), kinds[-1])) if len(kinds) > 1 else kinds[0]
             raise typer.BadParameter(

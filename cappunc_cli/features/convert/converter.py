@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.convert.made_captions import (
+    caption_file,
     cut_captions,
     left_out,
     own_cues,
@@ -17,13 +18,12 @@ from cappunc_cli.features.convert.made_captions import (
     restored,
     spread_note,
     timed_words,
-    verify_captions,
 )
 from cappunc_cli.files.encodings import Encoding, new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.languages import Language
-from cappunc_cli.layout import CAPTION_FORMATS, Limits, render
+from cappunc_cli.layout import CAPTION_FORMATS, Limits
 from cappunc_cli.layout.caption_files import VOICED, Writing
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speaker_names import shown_names
@@ -98,10 +98,9 @@ class Converter:
             shown = shown_texts(document)
             made = cut_captions(named, words, shown, self.language, Limits(), how)
             notes = [note, left_out(document)]
-        output = render(made, self.kind, replace(self.writing, language=self.language.code))
-        verify_captions(output, self.kind, made)
+        data = caption_file(made, self.kind, replace(self.writing, language=self.language.code))
         counts = f"{len(document.words):,} words, {counted(len(made), 'caption')}"
-        return new_utf_8(output), "; ".join(filter(None, (counts, *notes)))
+        return data, "; ".join(filter(None, (counts, *notes)))
 
 
 def _verify_words(output: str, texts: Sequence[str]) -> None:

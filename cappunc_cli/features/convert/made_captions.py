@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 from cappunc_cli import formats
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.files.encodings import new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats import channels
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
-from cappunc_cli.layout import Caption, as_heard, cut
-from cappunc_cli.layout.caption_files import early_note
+from cappunc_cli.layout import Caption, as_heard, cut, render
+from cappunc_cli.layout.caption_files import READ_AS, early_note
+from cappunc_cli.layout.stl_file import in_stl
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
+    from cappunc_cli.layout.caption_files import Writing
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
@@ -154,11 +157,21 @@ def left_out(document: Document) -> str:
     return f"left out: all times but the first of {counted(repeated, 'line')}" if repeated else ""
 
 
+def caption_file(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> bytes:
+    """The new file, read back. Raises BadInput."""
+    if kind == "stl":
+        captions = [replace(caption, lines=tuple(map(in_stl, caption.lines))) for caption in captions]
+    output = render(captions, kind, writing)
+    verify_captions(output, kind, captions)
+    return output.encode("latin-1") if kind == "stl" else new_utf_8(output)
+
+
 def verify_captions(output: str, kind: str, captions: Sequence[Caption]) -> None:
     """Read new captions back, if `kind` can be read; raises BadInput unless a viewer sees these lines."""
-    if kind not in formats.FORMATS or not captions:
+    own = READ_AS.get(kind, kind)
+    if own not in formats.FORMATS or not captions:
         return
-    found = shown_cues(formats.read(output, format=kind), even_rolling=True) or []
+    found = shown_cues(formats.read(output, format=own), even_rolling=True) or []
     seen = [line for cue in found for line in cue.lines]
     wanted = [line for caption in captions for line in _seen(caption)]
     for one, other in zip([*seen, ""], [*wanted, ""], strict=False):

@@ -10,7 +10,7 @@ from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
 #: Caption formats (`layout.CAPTION_FORMATS`), and all that `convert` writes (`converter.KINDS`).
-CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
+CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 #: Those that print paragraphs.
 TEXT_KINDS = ("txt", "md", "html", "docx")
 KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
@@ -54,7 +54,7 @@ class ConvertOptions:
     attach: Annotated[bool, Option("Attach marks that are entries of their own to words.", CHANGE, settable=True)] = (
         False
     )
-    fps: Annotated[float, Option("Frame rate of microdvd and fcpxml.", EXPERT, least=1, settable=True)] = 25.0
+    fps: Annotated[float, Option("Frame rate of stl, microdvd and fcpxml.", EXPERT, least=1, settable=True)] = 25.0
     ttml_profile: Annotated[
         str | None,
         Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -545,6 +546,33 @@ def test_microdvd_and_fcpxml_count_frames(talk: Path) -> None:
             assert (offset * exact).denominator == 1
             assert abs(1000 * offset - start) <= half
             assert "|".join("".join(caption.find("text").itertext()).split("\n")) == text  # type: ignore[union-attr]
+
+
+def test_stl_is_read_by_ttconv(tmp_path: Path) -> None:
+    reader = pytest.importorskip("ttconv.stl.reader")
+    lines = [("Señor Ångström, Žižek & œuvre: 3 ½", "“oui” — non…"), ("x " * 70 + "end",), ("Ёлка",)]
+    for chosen, codes in ((lines[:2], "00"), (lines[2:], "01")):
+        blocks = [f"{i}\n00:00:0{i},000 --> 00:00:0{i},960\n" + "\n".join(own) for i, own in enumerate(chosen, 1)]
+        (tmp_path / "a.srt").write_text(
+            "\n\n".join(blocks).replace("€ ", "").replace("—", "―").replace("…", "..."), "utf-8"
+        )
+        run = cappunc(
+            "convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "-o", tmp_path / "a.stl", "--force"
+        )
+        assert run.exit_code == 0, run.output
+        data = (tmp_path / "a.stl").read_bytes()
+        assert data[12:14].decode() == codes
+        document = reader.to_model(io.BytesIO(data))
+        found = [e for e in document.get_body().dfs_iterator() if type(e).__name__ == "P"]
+        wanted = [" ".join(" ".join(own).split()) for own in chosen]
+        wanted = [text.replace("…", "...") for text in wanted]
+        assert [round(1000 * p.get_begin()) for p in found] == [1000 * i for i in range(1, len(chosen) + 1)]
+        texts = [[e.get_text() for e in p.dfs_iterator() if type(e).__name__ == "Text"] for p in found]
+        assert [" ".join(" ".join(own).split()) for own in texts] == wanted
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\n日本\n", "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
+    assert (run.exit_code, run.stdout_bytes) == (1, b"")
+    assert "“日” cannot be written in STL" in run.stderr
 
 
 @pytest.mark.parametrize("profile", ["ebu-tt-d", "imsc"])
