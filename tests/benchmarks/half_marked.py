@@ -35,7 +35,7 @@ REPORTED = {
     "es": ("mananeras", "discursos_cfk"),
     "de": ("bundestag", "cdda_talk"),
 }
-WORDS = {"tuning": 4000, "reported": 6000}
+WORDS = {"tuning": 4000, "reported": 4000}
 #: Words of a cue, and of a run.
 CUE, RUN = (5, 12), (40, 400)
 
