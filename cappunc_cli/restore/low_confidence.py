@@ -192,7 +192,7 @@ def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
     capital = 1 - text.cases[:, LOWER]
     within = capital_within_sentence(text, capital)
     placed = PlacedMarks(marks.astype(np.intp), [label.before for label in labels], [label.after for label in labels])
-    not_lower = capital_probability(text, placed, known, capital, within)
+    not_lower = capital_probability(passage, placed, known, capital, within)
     found: Probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
     return found
 

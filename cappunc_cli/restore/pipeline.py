@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cappunc_cli.document.labels import LOWER, Label, cached_strip, dress
-from cappunc_cli.document.pauses import pauses, turn_ends
+from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.languages import Language
@@ -40,6 +40,7 @@ from cappunc_cli.restore.decoding.word_properties import (
     initial_properties,
     word_properties,
 )
+from cappunc_cli.restore.glued import join_glued, part_glued
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 from cappunc_cli.restore.models.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restore.options import Options
@@ -157,8 +158,9 @@ def restore(
         require("the text of a word", word.text, str, "a str")
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
-    words = with_paragraphs(words, model, options)
-    return rewrite_long(words, probabilities(words, model, options, progress), model, options)
+    parts = with_paragraphs(part_glued(words, model.lexicon), model, options)
+    texts = rewrite_long(parts, probabilities(parts, model, options, progress), model, options)
+    return join_glued(words, texts, model.lexicon)
 
 
 def restore_all(
@@ -172,12 +174,12 @@ def restore_all(
     The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
     number of words of all texts that the model has read. Raises CappuncError.
     """
-    texts = [with_paragraphs(words, model, options) for words in texts]
-    rewriters = [IncrementalRewriter(words, model, options) for words in texts]
-    rows = probabilities_of_each(texts, model, options, progress, [rewriter.update for rewriter in rewriters])
-    for rewriter in rewriters:
+    parts = [with_paragraphs(part_glued(words, model.lexicon), model, options) for words in texts]
+    rewriters = [IncrementalRewriter(words, model, options) for words in parts]
+    rows = probabilities_of_each(parts, model, options, progress, [rewriter.update for rewriter in rewriters])
+    for words, rewriter in zip(texts, rewriters, strict=True):
         next(rows)  # not kept while the caller writes the result: rows are many times as large as their text
-        yield rewriter.texts
+        yield join_glued(words, rewriter.texts, model.lexicon)
 
 
 def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -252,6 +254,9 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
     bare, labels = map(list, zip(*(cached_strip(word.text) for word in words), strict=True)) if words else ([], [])
     conventions = options.conventions(model.config)
     turns = np.array(turn_ends(words), np.bool_)
+    if options.pauses:
+        # After so long a silence something else begins, as with another speaker: a title, and then the first scene.
+        turns |= np.array([(pause or 0) >= LONGEST_PAUSE for pause in pauses(words)], np.bool_)
     cues = np.array([word.cue for word in words])
     starts = np.append(True, cues[1:] != cues[:-1])[: len(words)]
     return Passage(

@@ -169,7 +169,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
     if options.apart:
         return _labels(passage, text.cases.argmax(1), placed)
-    is_capital = capital_probability(text, placed, known, capital, within) > 0.5
+    is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return _labels(passage, cases, placed)
 
@@ -323,13 +323,13 @@ def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
 
 
 def capital_probability(
-    text: Posteriors, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
+    passage: Passage, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
 ) -> Probabilities:
     """P(not lower) [n], given the marks.
 
     `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
     """
-    marks = placed.columns
+    text, marks = passage.posteriors, placed.columns
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence may go on or end here.
     open_end = IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
@@ -338,8 +338,11 @@ def capital_probability(
     within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1])
     starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
+    # A new speaker begins a sentence even where no mark ends the one before, and may begin one after a comma.
+    after_turn = np.append(False, passage.turn_ends[:-1])
+    starts |= after_turn & np.append(False, marks[:-1] == NONE)
     starts &= ~(text.has(NO_START) | known.free_start)
-    after_open = np.append(False, open_end[:-1]) | contain_any(QUOTES, placed.before)
+    after_open = np.append(False, open_end[:-1]) | after_turn | contain_any(QUOTES, placed.before)
     probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
     return probability
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
 from cappunc_cli.restore.decoding.existing import UNPREDICTABLE, Missing, writing_style
-from cappunc_cli.restore.decoding.passage import NONE, Flags, Numbers, Passage, columns
+from cappunc_cli.restore.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns
 from cappunc_cli.restore.decoding.word_properties import WordProperty
 
 #: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
@@ -25,6 +25,8 @@ _CAPITAL_WORTH = 2.0
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 _CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
 
+#: The share of words that end a sentence.
+_END_SHARE = 0.08
 #: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
 _FEW, _GAPS = 0.06, 0.135
 
@@ -105,8 +107,24 @@ def evidence(passage: Passage, existing: str, missing: Missing | None = None) ->
         known,
         cases=np.where(given, cases, known.cases),
         gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0))[:, None],
-        capital_odds=known.capital_odds - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
+        capital_odds=known.capital_odds
+        + _cue_odds(passage, marks)
+        - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
     )
+
+
+def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
+    """Nats for a capital at the start of a cue after an abbreviation, whose period may end the sentence: `a.m.`
+
+    The marks of the other cues show how often a sentence ends with one.
+    """
+    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
+    last = np.append(passage.cue_starts[1:], True)
+    if not (dotted & last).any():
+        return np.zeros(len(marks), np.float32)
+    share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
+    nats = max(np.log(share / (1 - share)) - np.log(_END_SHARE / (1 - _END_SHARE)), 0.0)
+    return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
 
 
 def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> Evidence:

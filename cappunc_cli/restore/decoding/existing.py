@@ -368,7 +368,9 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
         is_run = int((cases[start:stop] == UPPER).sum()) >= _MIN_LINE and not neutral[start:stop].all()
         if is_run and not found[start:stop].any():
             first, last = passage.cue_starts[start], stop == len(cases) or passage.cue_starts[stop]
-            goes_on = (start > 0 and not ended[start - 1]) or (stop < len(cases) and not ended[stop - 1])
+            goes_on = (start > 0 and not ended[start - 1]) or (
+                stop < len(cases) and not ended[stop - 1] and cases[stop] == LOWER
+            )
             found[start:stop] = stop - start >= _MIN_UPPER_WORDS or (first and last and goes_on)
     return found
 

@@ -34,6 +34,10 @@ _DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
 _DEGREES = re.compile(r"[\d.,]*°[cf]")
 #: `ee.uu`, `jj.oo`: initials of a plural are doubled.
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
+#: `i-i'm`, `b-but`, `th-that's`: the beginning of a word said again, a letter or two consonants.
+_STUTTER = re.compile(r"(?:([^\W\d_]|[^\W\d_aeiou]{2})-)(?:\1-)*(\1(?:['’]?[^\W\d_]+(?:['’][^\W\d_]+)*)?)")
+#: A dash or dots between two words.
+_GLUE = re.compile(r"(--+|—|…|\.{2,})")
 #: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
 _LONG = 4
 #: Letters from which on an acronym is told from a word with its ending.
@@ -252,23 +256,33 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
     double_name = _DOUBLE_NAME.fullmatch(plain) is not None
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
+    # `e.t.`; what is lower-case with periods is listed: `a.m.`, Dutch `d.w.z.`
+    dotted = letters and acronym and form is None and not language.abbreviates(plain)
     never_upper = long or degree or elided_initials or stem in language.never_upper or _JOINED in plain
     linking = name != stem and name in language.linking
+    stutter = _STUTTER.fullmatch(plain)
+    # `I-I don't`, but `b-but` only where the word is capital
+    said_again = stutter is not None and stutter[2] in language.always_capital
+    glued = _glued_form(plain, language) is not None
     found = (
         *_written_properties(word),
         (WordProperty.HAS_FORM, form is not None),
         (
             WordProperty.ALWAYS_MIXED,
-            form is not None and (digraph or clitic or clan or ordinal or elided_initials or listed),
+            form is not None
+            and (digraph or clitic or clan or ordinal or elided_initials or listed or glued or stutter is not None),
         ),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
         (WordProperty.NO_UPPER, never_upper or (title and len(plain) > 2)),
-        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or listed or ordinal or scale),
+        (
+            WordProperty.ALWAYS_CAPITAL,
+            plain in language.always_capital or listed or ordinal or scale or said_again or glued or dotted,
+        ),
         (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
         (WordProperty.ALWAYS_LOWER, low),
         (WordProperty.DEGREE, degree),
-        (WordProperty.INITIALISM, acronym or doubled or double_name or scale),
+        (WordProperty.INITIALISM, acronym or doubled or double_name or scale or (said_again and form is None)),
         (
             WordProperty.LOWER_WITHIN,
             ("." in stem and stem in language.never_upper) or linking or (title and language.lower_titles),
@@ -311,10 +325,22 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     if form is None:
         form = _ordinal(word, language) or _inflected(word, lexicon, language)
     if form is None:
+        form = _glued_form(word, language)
+    if form is None and _STUTTER.fullmatch(word):
+        form = "-".join(capital(part) for part in word.split("-"))
+    if form is None:
         parted = "-" in word.strip("-") or "/" in word.strip("/")
         sides = [_compound(side, lexicon, language) for side in word.split("/")] if parted else [_named(word, language)]
         form = "/".join(sides)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def _glued_form(word: str, language: Language) -> str | None:
+    """`know--I`: a word after a dash that is capital everywhere; None for any other word."""
+    parts = _GLUE.split(word) if _JOINED in word or "--" in word or "—" in word or "…" in word else []
+    if not any(part in language.always_capital for part in parts[2::2]):
+        return None
+    return "".join(capital(part) if part in language.always_capital else part for part in parts)
 
 
 def _ordinal(word: str, language: Language) -> str | None:

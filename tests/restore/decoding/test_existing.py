@@ -147,6 +147,7 @@ def test_cues_in_capitals_are_restored_within_a_sentence_that_goes_on_in_good_ca
     text = Prose(600)
     labels = text.labels
     labels[199], labels[206] = replace(labels[199], after=before), replace(labels[206], after=after)
+    labels[207] = replace(labels[207], case=Case.LOWER)
     broken = stripped(labels, 200, 207, False, Case.UPPER)
     assert np.flatnonzero(text.missing(broken, cues=[0, 200, 207]).upper).tolist() == [*range(200, 207)]
     assert not text.missing(broken, cues=[0, 150, 300]).upper.any()  # a sign in the middle of a cue
