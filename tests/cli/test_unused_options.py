@@ -58,7 +58,6 @@ from cappunc_cli.cli.main import app
         ("eval --ref a.txt --metric nemo --bootstrap 100", "--bootstrap"),
         ("eval --ref a.txt --engine gru --device cuda", "--device"),
         ("eval --ref - -", "HYP"),
-        ("eval --ref a.txt --vs - -", "HYP"),
         ("models --json check", "--json"),
         ("models --json --verbose", "--verbose/-v"),
     ],
@@ -79,7 +78,7 @@ def test_an_option_without_effect_is_refused(command: str, option: str) -> None:
         "review --apply none.json --encoding cp1252 -i none.srt",
         "fix --engine gru --device cpu none.srt",
         "fix -i -q none.srt",
-        "eval --ref none.txt --vs none.srt --seed 3 none.srt",
+        "eval --ref none.txt --bootstrap 100 --seed 3 none.srt",
         "eval --ref none.txt --metric nemo --bootstrap 100 --json none.srt",
     ],
 )

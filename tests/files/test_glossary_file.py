@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from cappunc_cli.files import glossary_file
-from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck
+from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, near_matches
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.restore.terms import Glossary
 
@@ -43,3 +43,28 @@ def test_a_stream_remembers_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(100):
         stream.take("cat")
     assert len(stream._words) < 10 + terms.longest
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "near"),
+    [
+        ("Cynthia Breazeal", "then cynthia brazil said it", "cynthia brazil"),
+        ("Breazeal", "then brazil said it", "brazil"),
+        ("Kubernetes", "it runs on cooper netties now", "cooper netties"),
+        ("Timisoara", "we went to timishoara", "timishoara"),
+        ("London", "we went to paris", None),
+        ("Anna", "ann was there", None),
+        ("ABC", "abd def", None),
+        ("Kubernetes", "", None),
+    ],
+)
+def test_words_that_look_or_sound_like_a_missing_term_are_suggested(term: str, text: str, near: str | None) -> None:
+    assert near_matches([term], text.split()) == ({} if near is None else {term: near})
+
+
+def test_suggestions_are_listed_and_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    terms = TermCheck(Glossary.of(["Cynthia Breazeal", "London"]))
+    terms.check(["Then", "Cynthia", "Brazil,", "they", "say,", "went", "to", "London."])
+    terms.report(Reporter())
+    told = "cappunc: 1 glossary term found in no file: Cynthia Breazeal (perhaps “cynthia brazil”)\n"
+    assert capsys.readouterr().err == told
