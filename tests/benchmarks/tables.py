@@ -232,6 +232,23 @@ def repair(report: dict[str, Any]) -> str:
     )
 
 
+def half_marked(report: dict[str, Any]) -> str:
+    """F1 of the marks that auto, keep and replace make of texts from which marks were taken."""
+    modes = ("auto", "keep", "replace")
+    rows = [
+        [name, *(f"{by_mode[mode][key]:.1f}" for key in ("marks", "capitals") for mode in modes)]
+        for name, by_mode in report["mean"].items()
+    ]
+    texts = ", ".join(report["texts"])
+    changed = ", ".join(f"{text['nothing']['auto']['changed']:.1f}" for text in report["texts"].values())
+    return (
+        f"Mean F1 of `, . ?` and of capitals over 4,000 words each of {texts}, from which marks were taken:\n\n"
+        + table(["taken out", *modes, *(f"capitals: {mode}" for mode in modes)], rows)
+        + f"\nOf 1,000 words of each whole text, auto changes {changed}.\n"
+        + note(report, f"half_marked{'_en' if report['model'].startswith('en@') else ''}.json")
+    )
+
+
 def captions(report: dict[str, Any]) -> str:
     """What caption breaks are worth as evidence, by corpus and by where captions end."""
     cuts = {"at_sentences": "where sentences end", "anywhere": "when the line is full"}
@@ -584,6 +601,7 @@ PARTS = {
     "compare": {"peers.json": compare},
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
+    "half-marked": {"half_marked.json": half_marked, "half_marked_en.json": half_marked},
     "review": {"review.json": review},
     "own": {"own.json": own},
     "captions": {"captions.json": captions},
@@ -605,6 +623,7 @@ PLACES = {
     "compare": "README.md",
     "speed": "docs/benchmarks.md",
     "repair": "docs/check.md",
+    "half-marked": "docs/check.md",
     "review": "docs/review.md",
     "own": "docs/train.md",
     "captions": "docs/benchmarks.md",
