@@ -132,7 +132,9 @@ def run(
                     entry["development"] = development = learner.score()
                     state.judge(development)
                     if patience and not state.worse:
-                        torch.save({"network": learner.network.state_dict()}, recipe.runs / BEST)
+                        torch.save(
+                            {"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / BEST
+                        )
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
             if report is not None:

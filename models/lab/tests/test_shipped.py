@@ -83,9 +83,9 @@ def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
 
 def test_averaging_goes_half_way() -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.features.train.export.export_model import average
-
-    from cappunc_cli.features.train.network import LabNetwork, NetworkShape
+    from cappunc_cli.features.train.network import NetworkShape
+    from models.lab.export import average
+    from models.lab.network import LabNetwork
 
     shape = NetworkShape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24, pause_bins=5)
     one, other = LabNetwork(shape), LabNetwork(shape)

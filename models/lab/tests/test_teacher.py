@@ -21,6 +21,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape  # noqa: E402
 from cappunc_cli.features.train.onnx_graph import build  # noqa: E402
+from models.lab.network import LabNetwork  # noqa: E402
 from models.lab.teacher import TEACHERS_WORDS, Teacher, TeacherLabels, retokenise  # noqa: E402
 from models.lab.trainer import loss_of  # noqa: E402
 from models.lab.windows import LabBatch  # noqa: E402
@@ -181,7 +182,7 @@ def slopes(tiny_model: Path, recipe: LabRecipe, styles: list[int]) -> tuple[floa
     batch = replace(batch_of(OnnxEngine(tiny_model, "cpu")), styles=np.array(styles, "f4")[:, None])
     torch.manual_seed(1)
     shape = NetworkShape(vocabulary=100, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24)
-    network = JointNetwork(shape).eval()
+    network = LabNetwork(shape).eval()
 
     def slope(taught: float, teacher: object) -> float:
         network.zero_grad()
