@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.files import storage as files
-from cappunc_cli.files.atomic import write_atomic
+from cappunc_cli.files.atomic import temporary, write_atomic
 from cappunc_cli.files.encodings import Encoding, decode, encode, writable
 from cappunc_cli.files.storage import about
 
@@ -225,7 +224,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from cappunc_cli.files.storage import about
-from cappunc_cli.files.atomic import write_atomic
+from cappunc_cli.files.atomic import temporary, write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:
@@ -262,7 +261,7 @@ def test_leftovers_are_removed_by_the_next_write(tmp_path: Path) -> None:
 
 
 def test_files_being_written_are_not_leftovers(tmp_path: Path) -> None:
-    with files.temporary(tmp_path, 0o600) as file:
+    with temporary(tmp_path, 0o600) as file:
         module = "cappunc_cli.files.storage"
         code = f"import pathlib, sys, {module} as files; files.write_atomic(pathlib.Path(sys.argv[1]), b'x')"
         subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True)

@@ -58,7 +58,7 @@ def test_urls_are_distinguished_from_paths(name: str) -> None:
         ("fix a.srt -o s3://", "the name is empty: s3://"),
         ("eval --ref s3://b/c.srt a.srt", "s3://b/c.srt is a URL; name a file on a disk"),
         ("eval --ref a.srt s3://b/c.srt", "s3://b/c.srt is a URL; name a file on a disk"),
-        ("train a.srt -o s3://b", "s3://b is a URL; name a file on a disk"),
+        ("train a.srt --lang en -o s3://b", "s3://b is a URL; name a file on a disk"),
     ],
 )
 def test_a_url_that_cannot_be_used_is_named_as_it_is(
@@ -92,7 +92,8 @@ def test_decisions_of_a_page_are_written_beside_a_url(
     for _ in range(2):
         assert session.write(json.dumps(made).encode())["written"] == "memory://box/talk.fixed.srt"
     assert (read_url("memory://box/talk.fixed.srt"), read_url(source)) == (new, TALK.encode())
-    session.write(json.dumps({**made, "where": "in-place"}).encode())
+    session.in_place = True
+    session.write(json.dumps(made).encode())
     assert read_url(source) == new
     assert not list(tmp_path.iterdir())  # no folder `memory:`
 
@@ -236,7 +237,11 @@ def test_reports_and_pages_go_to_a_url(tiny_model: Path, tmp_path: Path, monkeyp
     assert run("check", given[0], "--captions", "bbc", "--report", "memory://out/1.csv").exit_code == 0
     assert run("captions", *given, "-o", "memory://out/a.srt", "--report", "memory://out/2.csv").exit_code == 0
     assert run("review", *given, "--html", "memory://out/3.html").exit_code == 0
-    for name, begin in (("1.csv", b"file,caption,"), ("2.csv", b"file,caption,"), ("3.html", b"<!doctype html>")):
+    for name, begin in (
+        ("1.csv", b"file,profile,language,caption,"),
+        ("2.csv", b"file,caption,"),
+        ("3.html", b"<!doctype html>"),
+    ):
         assert read_url(f"memory://out/{name}").startswith(begin)
     same = run("captions", *given, "--to", "srt", "-o", "memory://out/b.csv", "--report", "memory://out/b.csv")
     assert (same.exit_code, url_exists("memory://out/b.csv")) == (2, False)
