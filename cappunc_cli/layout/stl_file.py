@@ -31,15 +31,21 @@ def in_stl(text: str) -> str:
 def stl(captions: Sequence[Caption], writing: Writing) -> str:
     """EBU STL, open subtitles, 25 or 30 frames a second; text too long for a block goes on in the next.
 
-    Raises BadInput for another frame rate, and for a character that is in no code table with the others.
+    Subtitles follow each other: one that overlaps the next ends where that begins. Raises BadInput for two at once, for
+    another frame rate, and for a character that is in no code table with the others.
     """
     if writing.fps not in (25, 30):
         raise BadInput(f"STL has 25 or 30 frames a second, not {float(writing.fps):g}")
     table, texts = _in_one_table(["\n".join(caption.lines) for caption in captions])
     blocks = []
+    starts = [writing.frame(caption.start) for caption in captions]
+    for caption, one, other in zip(captions[1:], starts, starts[1:], strict=False):
+        if other <= one:
+            raise BadInput(f"“{' '.join(caption.lines)}” is shown together with another caption, which STL cannot do")
     for number, (caption, text) in enumerate(zip(captions, texts, strict=True)):
-        start = writing.frame(caption.start)
-        times = [_code(frame, int(writing.fps)) for frame in (start, max(writing.frame(caption.end), start + 1))]
+        start = starts[number]
+        end = min(max(writing.frame(caption.end), start + 1), *starts[number + 1 : number + 2], 1 << 40)
+        times = [_code(frame, int(writing.fps)) for frame in (start, end)]
         row = max(_LAST_ROW - 2 * len(caption.lines), 1)
         parts = list(_fields(text))
         for i, field in enumerate(parts):

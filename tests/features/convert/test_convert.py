@@ -573,6 +573,10 @@ def test_stl_is_read_by_ttconv(tmp_path: Path) -> None:
     run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
     assert (run.exit_code, run.stdout_bytes) == (1, b"")
     assert "“日” cannot be written in STL" in run.stderr
+    both = "1\n00:00:01,000 --> 00:00:02,000\nyes\n\n2\n00:00:01,000 --> 00:00:02,000\nno\n"
+    (tmp_path / "a.srt").write_text(both, "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
+    assert "“no” is shown together with another caption, which STL cannot do" in run.stderr
 
 
 @pytest.mark.parametrize("profile", ["ebu-tt-d", "imsc"])
