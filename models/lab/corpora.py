@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cappunc_cli.document.speech_dashes import speech_dashes
+from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.features.train.corpora import composed
 from models.lab.readers import (
     Source,

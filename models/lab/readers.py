@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cappunc_cli.document.speech_dashes import speech_dashes
+from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.train.corpora import Corpus, Turn, composed, documents_of, turns_of
 from models.lab.direct_speech import direct_speech

@@ -1,6 +1,6 @@
 """Trace an SRT file of one word through `cappunc fix`: functions, modules, and calls from one module into another.
 
-    python tests/benchmarks/walk.py [--list | --stages]
+    python tests/benchmarks/walk.py [--list]
 
 A function counts once, however often it is called, and so does each edge from a function into another module.
 Code that runs while a module is imported (tables, classes) and the package's `__getattr__` do not count.
@@ -20,35 +20,6 @@ import cappunc_cli
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 SRT = "1\n00:00:01,000 --> 00:00:02,000\nhello\n"
-#: Prefix of a module's path -> its stage; the first match counts.
-STAGES = {
-    "cli/": "command line",
-    "application/input_files": "plan",
-    "application/plan": "plan",
-    "application/storage/urls": "plan",
-    "application/storage/encodings": "encoding",
-    "application/storage/": "bytes in and out",
-    "application/progress": "messages",
-    "application/": "run",
-    "restoration/options": "model and options",
-    "errors": "model and options",
-    "restoration/model/registry": "model and options",
-    "languages/": "model and options",
-    "formats/__init__": "recognition",
-    "formats/sbv": "recognition",
-    "formats/lrc": "recognition",
-    "formats/tsv": "recognition",
-    "formats/stm": "recognition",
-    "formats/source/": "positions in the source",
-    "formats/": "SRT",
-    "transcript/words": "words",
-    "transcript/": "labels and pauses",
-    "restoration/model/session": "session",
-    "restoration/model/": "engine",
-    "restoration/chunks": "chunks",
-    "restoration/decoding/": "decoding",
-    "restoration/": "flow",
-}
 #: Code objects that count as part of the enclosing function.
 INNER = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>", "<lambda>")
 
@@ -117,21 +88,9 @@ def walk(source: str = SRT) -> Walk:
     return found
 
 
-def stages(found: Walk) -> dict[str, tuple[int, int]]:
-    """The number of functions and modules of each stage."""
-    stage = {
-        module: next(STAGES[place] for place in STAGES if module.startswith(place)) for module, _ in found.functions
-    }
-    functions = Counter(stage[module] for module, _ in found.functions)
-    return {name: (functions[name], list(stage.values()).count(name)) for name in dict.fromkeys(STAGES.values())}
-
-
 if __name__ == "__main__":
     traced = walk()
     modules = {module for module, _ in traced.functions}
-    if "--stages" in sys.argv[1:]:
-        for name, (functions, files) in stages(traced).items():
-            print(f"{functions:6} functions of {files} modules: {name}")
     if "--list" in sys.argv[1:]:
         for (module, name), calls in sorted(traced.functions.items()):
             print(f"{calls:6} {module}:{name}")

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from cappunc_cli import formats
-from cappunc_cli.document.speech_dashes import speech_dashes
+from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import datasets, label_files
