@@ -249,11 +249,18 @@ def check(
         return list(map(_unrestored, missing_entries(document, fixer)))
 
 
-def read(source: Source, name: str = "", format: str | None = None, encoding: str | None = None) -> Document:
+def read(
+    source: Source,
+    name: str = "",
+    format: str | None = None,
+    encoding: str | None = None,
+    fps: float | None = None,
+) -> Document:
     """Read the words of a transcript from the path of a file, its bytes or its text (with original line ends).
 
-    The format is recognised from the content, or from the suffix of `name` if the content is ambiguous. Raises
-    UnknownFormat, BadInput for malformed input, and OSError.
+    The format is recognised from the content, or from the suffix of `name` if the content is ambiguous. `fps` is the
+    frame rate of a file in frames that does not tell it (MicroDVD, Avid DS). Raises UnknownFormat, BadInput for
+    malformed input, and OSError.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, document.words[0].text, document.words[0].start
@@ -262,7 +269,7 @@ def read(source: Source, name: str = "", format: str | None = None, encoding: st
     with _errors_about(source):
         require("name", name, str, "a str")
         text, _ = _content(source, name or format, encoding)
-        return formats.read(text, name or _name(source), format)
+        return formats.read(text, name or _name(source), format, fps)
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:

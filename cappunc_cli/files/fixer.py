@@ -274,7 +274,7 @@ class Fixer:
 
         settings = self.settings
         if fixed.text != source:
-            document = formats.read(fixed.text, format=document.format)
+            document = formats.read_again(document, fixed.text)
         stripped = list(map(cached_strip, document.texts))
         terms = settings.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
