@@ -239,7 +239,7 @@ def test_reports_and_pages_go_to_a_url(tiny_model: Path, tmp_path: Path, monkeyp
     assert run("review", *given, "--html", "memory://out/3.html").exit_code == 0
     for name, begin in (
         ("1.csv", b"file,profile,language,caption,"),
-        ("2.csv", b"file,caption,"),
+        ("2.csv", b"file,profile,language,caption,"),
         ("3.html", b"<!doctype html>"),
     ):
         assert read_url(f"memory://out/{name}").startswith(begin)
