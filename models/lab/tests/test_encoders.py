@@ -18,9 +18,7 @@ torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-from typer.testing import CliRunner
 
-from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape
@@ -296,30 +294,6 @@ def test_an_encoder_is_saved_with_the_pieces_of_a_recipes_corpora(
     shape = stored_shape(tmp_path / "cut" / "encoder.safetensors")
     assert shape is not None
     assert shape.vocabulary == cut.get_vocab_size()
-
-
-@pytest.mark.parametrize("family", ["mpnet", "roberta"])
-def test_train_gives_heads_to_an_encoder(family: str, tmp_path: Path) -> None:
-    folder, _ = folder_of(tmp_path / "encoder", family)
-    rng = random.Random(4)
-    lines = [f"The {rng.choice(WORDS[1:3])} sat on a mat, and then it went home." for _ in range(300)]
-    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    command = ["train", "--lang", "en", "--encoder", folder, tmp_path / "a.txt", "-o", tmp_path / "m", "--pieces", 9000]
-    result = CliRunner().invoke(app, [str(part) for part in command])
-    assert result.exit_code == 0, (result.output, result.exception)
-    (tmp_path / "talk.txt").write_text("the cat sat on a mat and then it went home\n", "utf-8")
-    fixed = CliRunner().invoke(app, ["fix", "--model", str(tmp_path / "m"), str(tmp_path / "talk.txt"), "-o", "-"])
-    assert fixed.exit_code == 0, fixed.exception
-    bare = "".join(letter for letter in fixed.stdout.casefold() if letter.isalpha() or letter.isspace())
-    assert bare == "the cat sat on a mat and then it went home\n"
-
-
-def test_an_encoder_that_is_none_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("The cat sat on a mat, and then it went home.\n" * 300, "utf-8")
-    arguments = ["train", "--lang", "en", "--encoder", "gpt", str(tmp_path / "a.txt"), "-o", str(tmp_path / "m")]
-    assert isinstance(CliRunner().invoke(app, arguments).exception, UnknownModel)
-    assert not (tmp_path / "m").exists()
-    assert CliRunner().invoke(app, [*arguments, "--from", "en"]).exit_code == 2
 
 
 def test_the_families_are_those_that_are_tested() -> None:
