@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from fractions import Fraction
 from itertools import pairwise
@@ -611,15 +610,3 @@ def test_markdown_is_read_again_with_its_speakers(tmp_path: Path) -> None:
         document = formats.read(text, "a.md")
         assert document.texts == ["So", "we", "went.", "Why?"]
         assert list(document.speakers.values()) == ["Anna", "Bob_2"]
-
-
-@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="takes minutes")
-def test_samples_lose_nothing() -> None:
-    """In every format, by readers that are not the program's (tests/benchmarks/convert.py)."""
-    import convert
-
-    paths = convert.samples(60_000)
-    if not paths:
-        pytest.skip("no samples")
-    _, lost = convert.table(paths)
-    assert lost == []
