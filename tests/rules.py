@@ -65,4 +65,4 @@ class Rules:
 def rules() -> Model:
     """A model for `restore` that applies these rules."""
     tiny = load_model(str(Path(__file__).parent / "tiny_model"), "cpu")
-    return Model(tiny.config, Rules(tiny), tiny.lexicon)  # type: ignore[arg-type]
+    return Model(tiny.config, Rules(tiny), tiny.lexicons)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ LAYERS = (
     ("errors", "version", "options"),
     ("document", "languages"),
     ("formats",),
-    ("restore/windows", "restore/chunks", "restore/terms"),
+    ("restore/windows", "restore/chunks", "restore/terms", "restore/lexicon"),
     ("restore/models",),
     ("restore/options",),
     ("restore/decoding",),

@@ -7,7 +7,7 @@ Everything goes by word index; words are never compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -71,18 +71,11 @@ def split(count: int, window: int, overlap: int, min_words_cut: int | None = Non
     ]
 
 
-def merge(
-    chunks: Sequence[Chunk],
-    rows: Iterable[tuple[Chunk, Rows]],
-    count: int,
-    *,
-    on_final: Callable[[Rows, int], None] | None = None,
-) -> Rows:
+def merge(chunks: Sequence[Chunk], rows: Iterable[tuple[Chunk, Rows]], count: int) -> Rows:
     """Merge the rows of `chunks` into one array [count, labels].
 
     `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator, of
-    which only the result is held. After each chunk `on_final` is called with the array and the number of its first rows
-    that are final. Raises CappuncError unless the chunks keep each of the `count` words exactly once.
+    which only the result is held. Raises CappuncError unless the chunks keep each of the `count` words exactly once.
     """
     import numpy as np  # not at the top: listing models imports this module, and needs no numpy
 
@@ -97,7 +90,5 @@ def merge(
         if merged is None:
             merged = np.zeros((count, values.shape[1]), np.float32)
         merged[first:end] = values[first - chunk.start : end - chunk.start]
-        if on_final is not None:
-            on_final(merged, end)
     assert merged is not None  # chunks is not empty and zip is strict
     return merged

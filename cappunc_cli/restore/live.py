@@ -135,7 +135,11 @@ class LiveRestorer:
             texts, silence = [requests[i].window for i in group], requests[group[0]].silence if group else None
             if texts:
                 found.update(
-                    zip(group, probabilities_of_each(texts, self._model, self._options, after=silence), strict=True)
+                    zip(
+                        group,
+                        probabilities_of_each(texts, self._model, self._options, after=silence, together=False),
+                        strict=True,
+                    )
                 )
         return [found[i] for i in range(len(requests))]
 

@@ -14,6 +14,7 @@ from cappunc_cli.document.labels import Label, cached_strip, dress
 from cappunc_cli.document.pauses import pause_between, pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.restore.decoding.evidence import THOUSAND
+from cappunc_cli.restore.decoding.forms import weigh_forms
 from cappunc_cli.restore.decoding.one_word import LastWord, WordDecider, end_probability, is_supported, restrict
 from cappunc_cli.restore.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restore.live import LOOK_AHEAD, LiveRequest, LiveRestorer
@@ -52,9 +53,10 @@ class LiveGruRestorer(LiveRestorer):
         super().__init__(model, options, look_ahead, every)
         assert isinstance(model.engine, GruEngine)
         self._engine = model.engine
-        supported = is_supported(model.config, self._options)
-        self._decider = WordDecider(model.config, self._options, model.lexicon) if supported else None
         self._language = self._options.conventions(model.config)
+        self._lexicon = model.lexicons[self._language.code]
+        supported = is_supported(model.config, self._options)
+        self._decider = WordDecider(model.config, self._options, self._lexicon) if supported else None
         #: For each of `_words` its properties, and the pause after it (ms), None while unknown.
         self._info: list[_WordInfo] = []
         self._pauses: list[int | None] = []
@@ -68,7 +70,7 @@ class LiveGruRestorer(LiveRestorer):
     def add(self, word: Word) -> None:
         super().add(word)
         bare, label = cached_strip(word.text)
-        (properties,) = word_properties([bare], self._language, self._model.lexicon).tolist()
+        (properties,) = word_properties([bare], self._language, self._lexicon).tolist()
         if self._info and self._options.pauses and word.start is not None:
             self._pauses[-1] = self._pause()
         self._pauses.append(None)
@@ -85,16 +87,19 @@ class LiveGruRestorer(LiveRestorer):
     def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
         first, count = len(self._committed), request.count
         words_read = self._info[first : first + len(reading.rows)]
+        earlier = len(self._rows)
+        bare = [info.bare for info in self._info[first - earlier : first + len(reading.rows)]]
+        rows = np.array([*self._rows, *reading.rows])
+        if self._lexicon.shares:
+            rows = weigh_forms(rows, bare, self._lexicon, self._model.config)
         if self._decider is not None and count == 1 and request.continues and self._is_simple():
-            bare = words_read[0].bare
+            word = words_read[0].bare
             properties = [info.properties for info in words_read]
-            label = self._decider.label(bare, reading.rows.tolist(), properties, request.window.turns[0], self._last)
-            text = dress(bare, label)
-            texts = [text if cached_strip(text)[0] == bare else bare]
+            label = self._decider.label(word, rows[earlier:].tolist(), properties, request.window.turns[0], self._last)
+            text = dress(word, label)
+            texts = [text if cached_strip(text)[0] == word else word]
         else:
-            earlier = len(self._rows)
             words = self._words[first - earlier : first + len(reading.rows)]
-            rows = np.array([*self._rows, *reading.rows])
             committed = self._committed[first - earlier :]
             new = rewrite(words, rows, self._model, self._options, committed, request.continues)
             texts = new[earlier : earlier + count]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import accumulate, chain, islice
 from numbers import Integral
@@ -26,6 +26,7 @@ from cappunc_cli.restore.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restore.decoding.decoder import allowed, decide
 from cappunc_cli.restore.decoding.evidence import evidence, lexical_rules
 from cappunc_cli.restore.decoding.existing import Missing, find_missing
+from cappunc_cli.restore.decoding.forms import weigh_forms, with_witnesses
 from cappunc_cli.restore.decoding.passage import (
     Flags,
     Passage,
@@ -41,6 +42,7 @@ from cappunc_cli.restore.decoding.word_properties import (
     word_properties,
 )
 from cappunc_cli.restore.glued import join_glued, part_glued
+from cappunc_cli.restore.lexicon import Lexicon, Lexicons
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 from cappunc_cli.restore.models.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restore.options import Options
@@ -64,7 +66,7 @@ class Engine(Protocol):
     def config(self) -> ModelConfig: ...
 
     @property
-    def lexicon(self) -> Mapping[str, str]: ...
+    def lexicons(self) -> Lexicons: ...
 
     @property
     def device(self) -> str: ...
@@ -76,6 +78,10 @@ class Engine(Protocol):
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]: ...
 
+    def are_rare(self, words: Sequence[str]) -> Flags:
+        """Which bare words [n] the model has not learnt one by one, but in pieces or by their endings."""
+        ...
+
 
 #: The end of a word that its speaker did not finish.
 _CUT_OFF = re.compile(r"[^\W_]-\Z")
@@ -83,18 +89,18 @@ _CUT_OFF = re.compile(r"[^\W_]-\Z")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An open model: its config, the engine that runs it, and its lexicon of mixed-case words.
+    """An open model: its config, the engine that runs it, and its lexicon in each of its languages.
 
     `ensemble` are other models whose probabilities count in their languages, each with its share.
 
     >>> model = cappunc.load_model("en")
-    >>> model.config.languages, model.lexicon["iphone"]
+    >>> model.config.languages, model.lexicons["en"]["iphone"]
     (('en',), 'iPhone')
     """
 
     config: ModelConfig
     engine: Engine
-    lexicon: Mapping[str, str]
+    lexicons: Lexicons
     ensemble: Sequence[tuple[Model, float]] = ()
 
     def members(self, options: Options) -> list[tuple[Model, float]]:
@@ -131,7 +137,7 @@ def load_model(
         if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
             raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
         members.append((member, part))
-    return Model(opened.config, opened, opened.lexicon, members)
+    return Model(opened.config, opened, opened.lexicons, members)
 
 
 def restore(
@@ -158,9 +164,10 @@ def restore(
         require("the text of a word", word.text, str, "a str")
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
-    parts = with_paragraphs(part_glued(words, model.lexicon), model, options)
+    lexicon = _lexicon(model, options)
+    parts = with_paragraphs(part_glued(words, lexicon), model, options)
     texts = rewrite_long(parts, probabilities(parts, model, options, progress), model, options)
-    return join_glued(words, texts, model.lexicon)
+    return join_glued(words, texts, lexicon)
 
 
 def restore_all(
@@ -171,15 +178,14 @@ def restore_all(
 ) -> Iterator[list[str]]:
     """For each text, the new texts of its words as in `restore`.
 
-    The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
-    number of words of all texts that the model has read. Raises CappuncError.
+    `progress` is called with the number of words of all texts that the model has read. Raises CappuncError.
     """
-    parts = [with_paragraphs(part_glued(words, model.lexicon), model, options) for words in texts]
-    rewriters = [IncrementalRewriter(words, model, options) for words in parts]
-    rows = probabilities_of_each(parts, model, options, progress, [rewriter.update for rewriter in rewriters])
-    for words, rewriter in zip(texts, rewriters, strict=True):
-        next(rows)  # not kept while the caller writes the result: rows are many times as large as their text
-        yield join_glued(words, rewriter.texts, model.lexicon)
+    lexicon = _lexicon(model, options)
+    parts = [with_paragraphs(part_glued(words, lexicon), model, options) for words in texts]
+    rows = probabilities_of_each(parts, model, options, progress)
+    for words, parted in zip(texts, parts, strict=True):
+        # Rows are not kept while the caller writes the result: they are many times as large as their text.
+        yield join_glued(words, rewrite_long(parted, next(rows), model, options), lexicon)
 
 
 def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -205,9 +211,10 @@ def probabilities(
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Rows:
-    """The model's probabilities for each word, [n, cases + marks + around]; the marks and case of `words` are ignored.
+    """The probabilities for each word, [n, cases + marks + around].
 
-    `progress` is as in `restore`. Raises CappuncError.
+    They are the model's, which reads neither marks nor case, with cases weighed by how the words are written elsewhere
+    (`decoding/forms.py`). `progress` is as in `restore`. Raises CappuncError.
     """
     return next(probabilities_of_each([words], model, options or Options(), progress))
 
@@ -217,13 +224,14 @@ def probabilities_of_each(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
-    on_final: Sequence[Callable[[Rows, int], None]] = (),
     after: int | None = None,
+    *,
+    together: bool = True,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
-    `progress` is called with the number of words of all texts that the model has read. `on_final` has a callback for
-    each text, as in `chunks.merge`. `after` is the pause after the last word of the last text (ms), if known. Raises
+    `progress` is called with the number of words of all texts that the model has read. `after` is the pause after the
+    last word of the last text (ms), if known. `together`: all occurrences of a word in a text count for each. Raises
     CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
@@ -244,14 +252,38 @@ def probabilities_of_each(
         rows = _averaged(rows, others, weights)
     if progress is not None:
         rows = _with_progress(rows, progress)
-    for i, own in enumerate(chunks):
-        found = islice(rows, len(own))
-        yield merge(own, found, counts[i], on_final=on_final[i] if on_final else None)
+    for own, words in zip(chunks, texts, strict=True):
+        yield _weighed(words, merge(own, islice(rows, len(own)), len(words)), model, options, together=together)
 
 
-def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
-    """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
-    bare, labels = map(list, zip(*(cached_strip(word.text) for word in words), strict=True)) if words else ([], [])
+def _weighed(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
+    """The rows of a text with their cases weighed by the forms of words."""
+    bare, labels = _written(words)
+    lexicon = text_lexicon(bare, labels, model, options) if together else _lexicon(model, options)
+    if not lexicon.shares:
+        return rows
+    return weigh_forms(rows, bare, lexicon, model.config, model.engine.are_rare(bare) if together else None)
+
+
+def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
+    """The bare words of a text, and their labels."""
+    found = [cached_strip(word.text) for word in words]
+    return [bare for bare, _ in found], [label for _, label in found]
+
+
+def _lexicon(model: Model, options: Options) -> Lexicon:
+    return model.lexicons[options.conventions(model.config).code]
+
+
+def text_lexicon(bare: Sequence[str], labels: Sequence[Label], model: Model, options: Options) -> Lexicon:
+    """The model's lexicon in the language of a text, with the forms that the text itself shows."""
+    return with_witnesses(_lexicon(model, options), bare, labels)
+
+
+def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
+    """The words as they are written, with their `probabilities`, ready for decoding; `live`: the last ones so far."""
+    bare, labels = _written(words)
+    lexicon = _lexicon(model, options) if live else text_lexicon(bare, labels, model, options)
     conventions = options.conventions(model.config)
     turns = np.array(turn_ends(words), np.bool_)
     if options.pauses:
@@ -262,7 +294,7 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
     return Passage(
         bare=bare,
         labels=labels,
-        posteriors=_posteriors(bare, labels, turns, rows, model, conventions),
+        posteriors=_posteriors(bare, labels, turns, rows, model.config, lexicon, conventions),
         turn_ends=turns,
         # A word that is cut off (`wait- no`) has its dash for a mark.
         followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
@@ -272,19 +304,25 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
         config=model.config,
         options=options,
         conventions=conventions,
-        lexicon=model.lexicon,
+        lexicon=lexicon,
     )
 
 
 def _posteriors(
-    bare: Sequence[str], labels: Sequence[Label], turns: Flags, rows: Rows, model: Model, conventions: Language
+    bare: Sequence[str],
+    labels: Sequence[Label],
+    turns: Flags,
+    rows: Rows,
+    config: ModelConfig,
+    lexicon: Lexicon,
+    conventions: Language,
 ) -> Posteriors:
-    """The model's probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
-    properties = word_properties(bare, conventions, model.lexicon)
+    """The probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
+    properties = word_properties(bare, conventions, lexicon)
     several_written = len(bare) > 1 and any(label.after for label in labels)
     if several_written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
         properties |= abbreviation_properties(bare, labels, conventions)
-    posteriors = posteriors_of(rows, properties, model.config)
+    posteriors = posteriors_of(rows, properties, config)
     if several_written:
         initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
         posteriors = replace(posteriors, properties=properties | initial)
@@ -311,7 +349,7 @@ def rewrite(
         return []
     if options.existing == "recheck":
         words, options = _rechecked(words, rows, model, options), replace(options, existing="auto")
-    passage = passage_of(words, rows, model, options)
+    passage = passage_of(words, rows, model, options, live=bool(committed) or continues)
     passage.committed, passage.continues = len(committed), continues
     written = passage.labels
     fixed = [label for _, label in map(cached_strip, committed)]
@@ -320,7 +358,13 @@ def rewrite(
         if all(map(is_, before, passage.labels)):
             break
         passage.posteriors = _posteriors(
-            passage.bare, passage.labels, passage.turn_ends, rows, model, passage.conventions
+            passage.bare,
+            passage.labels,
+            passage.turn_ends,
+            rows,
+            passage.config,
+            passage.lexicon,
+            passage.conventions,
         )
     new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
     texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
@@ -366,37 +410,18 @@ def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
-    """`rewrite` a long text in sections, so that the memory for decoding does not grow with it."""
-    rewriter = IncrementalRewriter(words, model, options)
-    rewriter.update(rows, len(rows))
-    return rewriter.texts
-
-
-@dataclass(slots=True)
-class IncrementalRewriter:
-    """Rewrites a text section by section while the model is still reading it; `texts` are the new words so far.
+    """`rewrite` a long text in sections, so that the memory for decoding does not grow with it.
 
     A section is decided with more context on each side than a sentence or quotation should need. How its captions
     break is estimated from the section and its context only.
     """
-
-    words: Sequence[Word]
-    model: Model
-    options: Options
-    texts: list[str] = field(default_factory=list)
-
-    def update(self, rows: Rows, final: int) -> None:
-        """Rewrite every section whose words and context are among the first `final` rows."""
-        count = len(self.words)
-        while (start := len(self.texts)) < count:
-            stop = min(start + _SECTION, count)
-            if count - stop < _CONTEXT:
-                stop = count
-            first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, count)
-            if last > final:
-                return
-            new = rewrite(self.words[first:last], rows[first:last], self.model, self.options)
-            self.texts += new[start - first : stop - first]
+    texts: list[str] = []
+    while (start := len(texts)) < len(words):
+        stop = start + _SECTION if len(words) - start - _SECTION >= _CONTEXT else len(words)
+        first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, len(words))
+        new = rewrite(words[first:last], rows[first:last], model, options)
+        texts += new[start - first : stop - first]
+    return texts
 
 
 def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:

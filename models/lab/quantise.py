@@ -36,6 +36,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.export import Rows, agree
 from cappunc_cli.features.train.onnx_graph import save
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.engines import MASK, MICROSOFT, POSITION_BIAS, WANTED
 from cappunc_cli.restore.models.gpu import JOINED, PARTS, Matrix, attention_inputs, dense_products, for_all_pieces
 from cappunc_cli.restore.models.network import OnnxEngine
@@ -250,7 +251,7 @@ def _read(directory: Path, texts: Sequence[Sequence[Word]]) -> list[Rows]:
     """The probabilities of case and mark of all words."""
     engine = OnnxEngine(directory, "cpu", lanes=1)
     cases, marks = len(engine.config.cases), len(engine.config.marks)
-    rows = np.concatenate([probabilities(words, Model(engine.config, engine, {})) for words in texts])
+    rows = np.concatenate([probabilities(words, Model(engine.config, engine, Lexicons(""))) for words in texts])
     return [rows[:, :cases], rows[:, cases : cases + marks]]
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from cappunc_cli.document.words import Word
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.engines import MASK
 from cappunc_cli.restore.models.gpu import Matrix, dense_products, for_all_pieces
 from cappunc_cli.restore.models.network import OnnxEngine
@@ -87,7 +88,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]]) -> dict[str, Mat
 
         engine.session = Watching()
         for words in texts:
-            probabilities(words, Model(engine.config, engine, {}))
+            probabilities(words, Model(engine.config, engine, Lexicons("")))
     return {name: np.concatenate(rows) for name, rows in seen.items()}
 
 

@@ -18,6 +18,7 @@ from cappunc_cli.document.labels import Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.inspection import positions
 from cappunc_cli.restore.decoding.existing import Missing
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.low_confidence import LowConfidence, find_low_confidence
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.options import Options
@@ -31,7 +32,7 @@ MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 def model(tiny_model: Path) -> Model:
     """A model whose probabilities the test gives; it is never run."""
     config = replace(ModelConfig.load(tiny_model), cases=tuple(Case), marks=MARKS, bias={}, crf=None)
-    return Model(config, engine=None, lexicon={})  # type: ignore[arg-type]
+    return Model(config, engine=None, lexicons=Lexicons())  # type: ignore[arg-type]
 
 
 def found(

@@ -16,6 +16,7 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import detect_language, language_of_text, words_of
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restore.chunks import Chunk
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import ModelConfig, find_model_for
 from cappunc_cli.restore.options import Options
@@ -47,7 +48,7 @@ class Stub:
 
 def models(code: str) -> Iterator[Model]:
     config = ModelConfig("stub", (code,), "", tuple(Case), ("", *MARKS), 24, 8, 2, 64, ())
-    yield Model(config, Stub(), {})
+    yield Model(config, Stub(), Lexicons())
     try:
         find_model_for(code, ENGINES["ngram"])
     except BadModel:

@@ -105,19 +105,6 @@ def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
         assert context(chunks[i]) + 1 >= max((context(c) for c in (left, right) if c.start <= word < c.stop), default=0)
 
 
-@given(st.integers(1, 400), windows())
-def test_final_rows_no_longer_change(count: int, sizes: tuple[int, int, int]) -> None:
-    chunks = split(count, *sizes)
-    calls: list[tuple[np.ndarray, int]] = []
-    # Neighbouring chunks disagree, so that a row shows which chunk it is from.
-    rows = ((chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks))
-    merged = merge(chunks, rows, count, on_final=lambda so_far, n: calls.append((so_far[:n].copy(), n)))
-    assert [n for _, n in calls] == sorted(n for _, n in calls)
-    assert calls[-1][1] == count
-    for so_far, n in calls:
-        np.testing.assert_array_equal(so_far, merged[:n])
-
-
 def test_rows_may_come_from_a_generator() -> None:
     chunks = split(1000, 10, 4)
     alive = 0

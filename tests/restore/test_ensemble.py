@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from cappunc_cli.files.manifest import settings_signature
 
 from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.fixer import Settings
-from cappunc_cli.files.manifest import settings_signature
 from cappunc_cli.restore.chunks import Chunk
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.registry import ModelConfig, find_model, installed
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, probabilities
@@ -39,7 +40,7 @@ class Constant:
 
     config: ModelConfig
     row: Sequence[float]
-    lexicon: Mapping[str, str] = field(default_factory=dict)
+    lexicons: Lexicons = field(default_factory=Lexicons)
     device: str = "cpu"
     warning: str | None = None
     runs: int = 0
@@ -58,7 +59,7 @@ class Constant:
 
 def constant(value: float, config: ModelConfig = CONFIG, *paired: float) -> Model:
     row = [value] * LABELS + list(paired)
-    return Model(config, Constant(config, row), {})
+    return Model(config, Constant(config, row), Lexicons())
 
 
 def test_each_model_counts_with_its_share() -> None:

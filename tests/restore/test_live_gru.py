@@ -263,7 +263,7 @@ def test_one_word_is_decided_as_by_the_decoder(
     options = Options(existing="replace", sensitivity=sensitivity)
     english = language("en")
     given_count = int(mark is not None)
-    bits = word_properties(words, english, MODEL.lexicon)
+    bits = word_properties(words, english, MODEL.lexicons["en"])
     turned, none = np.zeros((2, len(words)), bool)
     turned[given_count] = turns and given_count + 1 < len(words)
     written = [Label()] * len(words)
@@ -282,7 +282,7 @@ def test_one_word_is_decided_as_by_the_decoder(
         MODEL.config,
         options,
         english,
-        MODEL.lexicon,
+        MODEL.lexicons["en"],
         given_count,
         True,
     )
@@ -296,7 +296,7 @@ def test_one_word_is_decided_as_by_the_decoder(
         end = float(sentence_end_probability(said)[0])
         before = LastWord(mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), end)
     assert is_supported(MODEL.config, options)
-    label = WordDecider(MODEL.config, options, MODEL.lexicon).label(
+    label = WordDecider(MODEL.config, options, MODEL.lexicons["en"]).label(
         words[given_count],
         rows[given_count:].tolist(),
         bits[given_count:].tolist(),

@@ -42,26 +42,6 @@ def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.Monke
     ]
 
 
-def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = load_model(str(TINY), "cpu")
-    words = [Word(Random(4).choice(WORDS)) for _ in range(1000)]
-    heard, decided = [0], []
-
-    def rewrite(some: list[Word], *arguments: Any) -> list[str]:
-        decided.append((len(some), heard[-1]))
-        return real(some, *arguments)
-
-    real = pipeline.rewrite
-    monkeypatch.setattr(pipeline, "rewrite", rewrite)
-    monkeypatch.setattr(pipeline, "_SECTION", 300)
-    monkeypatch.setattr(pipeline, "_CONTEXT", 40)
-    next(restore_all([words], model, Options(), heard.append))
-    assert [count for count, _ in decided] == [340, 380, 380, 140]
-    known = [words_read for _, words_read in decided]
-    assert known == sorted(known)
-    assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
-
-
 def test_probabilities_are_freed_before_the_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[weakref.ref[Any]] = []
 

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
 from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import IncrementalRewriter, Model, probabilities_of_each
+from cappunc_cli.restore.pipeline import Model, probabilities_of_each, rewrite_long
 
 if TYPE_CHECKING:
-    from cappunc_cli.restore.chunks import Rows
     from cappunc_cli.restore.models.network import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
@@ -64,7 +63,7 @@ class _StageTimer:
 def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
     """The number of words in a file, and the seconds of each stage from input bytes to output bytes.
 
-    `infer` is the time spent waiting for the model, which runs on while the beginning of a long text is decoded.
+    `infer` is the time spent waiting for the model.
     `merge` is the overhead around the model: batching, and merging of windows.
     """
     clock = _StageTimer()
@@ -73,17 +72,13 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
-    rewriter = IncrementalRewriter(words, model, options)
-
-    def on_final(rows: Rows, final: int) -> None:
-        with clock("decode"):
-            rewriter.update(rows, final)
-
     begun = time.perf_counter()
-    for _ in probabilities_of_each([words], model, options, None, [on_final]):
-        model_seconds = time.perf_counter() - begun - clock.seconds["decode"]
+    (rows,) = probabilities_of_each([words], model, options)
+    model_seconds = time.perf_counter() - begun
+    with clock("decode"):
+        texts = rewrite_long(words, rows, model, options)
     with clock("write"):
-        output = formats.write(document, rewriter.texts)
+        output = formats.write(document, texts)
         formats.verify(document, output)
         output.encode()
     found = {stage: seconds - spent[stage] for stage, seconds in _spent(engines).items()}

@@ -24,6 +24,7 @@ from cappunc_cli.document.labels import (
 )
 from cappunc_cli.languages import Language
 from cappunc_cli.restore.decoding.word_properties import WordProperties, WordProperty
+from cappunc_cli.restore.lexicon import Lexicon
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.options import Options
 
@@ -102,7 +103,7 @@ class Passage:
     config: ModelConfig
     options: Options
     conventions: Language
-    lexicon: Mapping[str, str]
+    lexicon: Lexicon
     committed: int = 0
     continues: bool = False
 

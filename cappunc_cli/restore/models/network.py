@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -21,8 +21,9 @@ import numpy.typing as npt
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.restore.chunks import Chunk, merge, split
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.engines import AROUND, INPUTS, MASK, OUTPUTS, WANTED
-from cappunc_cli.restore.models.registry import ModelConfig, read_lexicon
+from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.models.session import OpenSession, Session, first_line, open_session
 
 if TYPE_CHECKING:
@@ -73,22 +74,6 @@ class Pieces:
             if max(map(self.length, parts)) <= most:
                 return parts
             window = max(window * 5 // 8, 1)
-
-
-def joined(texts: Sequence[Pieces]) -> tuple[Pieces, list[int]]:
-    """Several texts concatenated, and the index of the first word of each."""
-    if len(texts) == 1:
-        return texts[0], [0]
-    words = np.cumsum([0, *(len(text.turns) for text in texts)]).tolist()
-    pieces = np.cumsum([0, *(len(text.ids) for text in texts)]).tolist()
-    ends = [text.ends[1:] + offset for text, offset in zip(texts, pieces[:-1], strict=True)]
-    whole = Pieces(
-        np.concatenate([text.ids for text in texts]),
-        np.concatenate([np.zeros(1, np.int64), *ends]),
-        np.concatenate([text.pauses for text in texts]),
-        np.concatenate([text.turns for text in texts]),
-    )
-    return whole, words[:-1]
 
 
 class Encoder:
@@ -185,7 +170,7 @@ class OnnxEngine:
         CappuncError if an explicitly named device cannot be used.
         """
         self.config = ModelConfig.load(directory)
-        self.lexicon = read_lexicon(directory)
+        self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
         #: Seconds spent on tokenising and on waiting for the graph, for `cappunc bench`.
         self.tokenise_s = self.infer_s = 0.0
@@ -205,6 +190,10 @@ class OnnxEngine:
         kind = self.device.split(":")[0]
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[kind]
         self.words_per_group = _WORDS_PER_GROUP[kind]
+
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] are read in several pieces."""
+        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
@@ -278,25 +267,6 @@ class OnnxEngine:
             for rows, _ in submitted.values():
                 rows.cancel()
 
-    def infer_all(
-        self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]], progress: Callable[[int, float], None]
-    ) -> list[Rows]:
-        """The rows of the chunks of several texts, concatenated for each text; the texts share batches.
-
-        `progress` is called with the index of a text and the share of its chunks that is done.
-        """
-        whole, offsets = joined([text for text, _ in requests])
-        chunks = [chunk.moved(offset) for (_, own), offset in zip(requests, offsets, strict=True) for chunk in own]
-        rows, _ = self._submit(whole, chunks)
-        found: list[Rows] = []
-        for i, (_, own) in enumerate(requests):
-            parts = []
-            for part in islice(rows, len(own)):
-                parts.append(part)
-                progress(i, len(parts) / len(own))
-            found.append(np.concatenate(parts))
-        return found
-
     def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
         shape = len(batch), width
         ids = np.full(shape, self.encoder.padding, np.int64)
@@ -334,11 +304,6 @@ class OnnxEngine:
         if not self._selects_pieces:
             return found
         return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, found, strict=True)]
-
-
-def rows_per_chunk(rows: Rows, chunks: Sequence[Chunk]) -> list[Rows]:
-    """Split concatenated rows into those of each chunk."""
-    return np.split(rows, np.cumsum([len(chunk) for chunk in chunks])[:-1])
 
 
 def chunk_groups(chunks: Sequence[Chunk], words: int) -> Iterator[list[Chunk]]:

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restore.chunks import Chunk
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.network import Encoder
-from cappunc_cli.restore.models.registry import ModelConfig, read_lexicon
+from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.models.session import first_line, load_graph
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class GruEngine:
         del device
         kind = ENGINES["gru"]
         self.config = ModelConfig.load(directory, kind.config)
-        self.lexicon = read_lexicon(directory)
+        self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
         self._bins = list(self.config.pause_bins_ms)
         #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
@@ -81,6 +82,10 @@ class GruEngine:
         self._session = load_graph(directory / kind.weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
+
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] are read in several pieces."""
+        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]

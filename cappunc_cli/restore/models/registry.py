@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, fold
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.languages import UNSPACED, language
 from cappunc_cli.restore.chunks import check
@@ -304,21 +304,3 @@ def _verify(directory: Path, config: str) -> None:
             raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
         if actual != expected:
             raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))
-
-
-def read_lexicon(directory: Path) -> dict[str, str]:
-    """Map mixed-case words and acronyms, bare, to their forms in lexicon.txt (one a line); {} without the file.
-
-    Raises BadModel if it is not UTF-8.
-    """
-    path = directory / "lexicon.txt"
-    if not path.is_file():
-        return {}
-    try:
-        text = path.read_text(encoding="utf-8")
-    except ValueError as error:
-        raise BadModel(f"not UTF-8: {error}", str(path)) from error
-    forms: dict[str, str] = {}
-    for bare, form in zip(fold(text).splitlines(), text.splitlines(), strict=True):
-        forms.setdefault(bare.strip(), form.strip())
-    return forms

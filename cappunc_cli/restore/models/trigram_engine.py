@@ -20,6 +20,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CASE_CLASSES, MARKS, TERMINAL, Case
 from cappunc_cli.languages import language
 from cappunc_cli.restore.chunks import Chunk
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models import trigrams
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import ModelConfig
@@ -74,9 +75,13 @@ class NgramEngine:
         self.config = ModelConfig.load(directory, spec.config)
         self.model = trigrams.load(directory / spec.weights)
         self.forms = WordForms(self.model)
-        self.lexicon = self.forms.mixed
+        self.lexicons = Lexicons("\n".join(self.forms.mixed.values()))
         self._language = language(self.config.languages[0])
         self._cache: dict[str, list[WordForm]] = {}
+
+    def are_rare(self, words: Sequence[str]) -> Flags:
+        """Which bare words [n] the model has only by their endings."""
+        return np.array([self._language.spelled(word) not in self.forms for word in words], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]

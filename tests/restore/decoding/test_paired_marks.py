@@ -21,6 +21,7 @@ from cappunc_cli.document.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restore.chunks import Chunk
+from cappunc_cli.restore.lexicon import Lexicons
 from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.options import Options
@@ -62,7 +63,7 @@ class Stub:
 
 
 def model_of(rows: Sequence[Sequence[float]], config: ModelConfig = CONFIG) -> Model:
-    return Model(config, cast("OnnxEngine", Stub(rows)), {})
+    return Model(config, cast("OnnxEngine", Stub(rows)), Lexicons())
 
 
 def fixed(

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.labels import Case, PairedMark, strip, upper
+from cappunc_cli.document.labels import Case, PairedMark
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import (
@@ -17,7 +17,6 @@ from cappunc_cli.restore.models.registry import (
     find_model_for,
     installed,
     model_folders,
-    read_lexicon,
     verify_model,
 )
 from cappunc_cli.restore.pipeline import load_model
@@ -167,24 +166,6 @@ def test_verify_compares_every_file(model: Path) -> None:
         verify_model(model)
 
 
-def test_a_lexicon_keeps_the_first_form_of_a_word(model: Path) -> None:
-    (model / "lexicon.txt").write_text("iPhone\nO’Brien\nIPhone\n")
-    assert read_lexicon(model) == {"iphone": "iPhone", "o’brien": "O’Brien"}
-    (model / "lexicon.txt").unlink()
-    assert read_lexicon(model) == {}
-
-
-@pytest.mark.parametrize("name", ["en", "multi"])
-def test_the_lexicons_of_models_hold_mixed_forms_and_acronyms_only(name: str) -> None:
-    expected: dict[str, str] = {}
-    for line in (find_model(name) / "lexicon.txt").read_text("utf-8").splitlines():
-        bare, label = strip(line.strip())
-        if label.case in (Case.MIXED, Case.UPPER) and not label.before and not label.after:
-            expected.setdefault(bare, label.form or upper(bare))
-    assert read_lexicon(find_model(name)) == expected
-    assert len(expected) > 1000
-
-
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_is_what_its_entry_says(name: str) -> None:
     kind = ENGINES[name]
@@ -193,8 +174,7 @@ def test_an_engine_is_what_its_entry_says(name: str) -> None:
         pytest.skip(f"no model for {name} is trained yet")
     opened = load_model(str(directory), "cpu", engine=name).engine
     assert kind.weights in opened.config.files
-    assert opened.lexicon
-    assert kind.about in " ".join(CliRunner().invoke(app, ["fix", "--help"]).stdout.split())
+    assert opened.lexicons[opened.config.languages[0]]
 
 
 def test_an_unknown_engine_is_refused() -> None:
