@@ -42,6 +42,10 @@ class Format(ABC):
         """
         return self.signature is not None and self.signature.match(text) is not None
 
+    def sniff_named(self, text: str, suffix: str) -> bool:  # noqa: ARG002
+        """As `sniff`, for a file with this suffix that shows no other format; less is enough then."""
+        return False
+
     @abstractmethod
     def read(self, text: str) -> Document:
         """The words of a text, whose line endings are as in the file. Raises BadInput, with the line if possible."""

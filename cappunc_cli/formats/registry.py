@@ -81,7 +81,10 @@ def recognise(text: str, name: str = "", format: str | None = None, fps: float |
         dialect = json.dialect_of(parsed)
         return Recognised(dialect, partial(json.DIALECTS[dialect].read_parsed, text, parsed))
     found = found or next((known.name for known in _AFTER_JSON if known.sniff(text)), None)
-    claimed = CLAIMED.get(PurePath(name).suffix.lower())
+    suffix = PurePath(name).suffix.lower()
+    claimed = CLAIMED.get(suffix)
+    if found is None or found == "txt":
+        found = next((known.name for known in _BEFORE_JSON if known.sniff_named(text, suffix)), found)
     if found == "srt" and claimed == "vtt":
         found = "vtt"  # cues without the WEBVTT line
     if found is None or found == "txt":

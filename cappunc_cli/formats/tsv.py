@@ -106,8 +106,6 @@ def _fields(text: str) -> list[_Field]:
         result.append(_Field(*times, place, quoted, found.groupdict().get("speaker")))
     if titled:
         return result
-    if len(result) < 2:  # one line of text can look like anything
-        return []
     if any(field.end < field.start for field in result):
         return []
     if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):
@@ -138,7 +136,11 @@ class Tsv(CueFormat):
 
     def sniff(self, text: str) -> bool:
         """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
-        return _columns(text) is not None or _are_labels(text) or bool(_fields(text))
+        return _columns(text) is not None or _are_labels(text) or len(_fields(text)) > 1
+
+    def sniff_named(self, text: str, suffix: str) -> bool:
+        """One row is enough in a file whose name says that it is a table."""
+        return suffix in (".csv", ".tsv") and bool(_fields(text))
 
     def read(self, text: str) -> Document:
         """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
@@ -171,8 +173,9 @@ class Tsv(CueFormat):
         bare = [field.text for field in _fields(document.source) if not field.quoted]
         starts = [start for start, _ in bare]
         changes = list(spans.changes(document, texts))
-        need = {bisect_right(starts, at) - 1 for at, _, new in changes if "," in new or '"' in new} if bare else set()
-        quoted = [bare[i] for i in sorted(need) if i >= 0]
+        signs = [at for at, _, new in changes if "," in new or '"' in new] if bare else []
+        nearest = {(bisect_right(starts, at) - 1, at) for at in signs}
+        quoted = sorted({bare[i] for i, at in nearest if i >= 0 and at <= bare[i][1]})
         opening = [(start, start, '"') for start, _ in quoted]
         closing = [(stop, stop, '"') for _, stop in quoted]
         return spans.splice(document.source, [*opening, *changes, *closing])

@@ -58,6 +58,7 @@ def relabelled(words: Sequence[Word], seed: int) -> list[str]:
         ("score after 3 2 sets\nscore after 2 1 sets\n", "talk.txt", "txt"),
         ("gate A 5 12.30 13.45 to london\n", "", "txt"),
         ("yes so we met,1.5,2.5\n", "", "txt"),
+        ("yes so we met,1.5,2.5\n", "talk.csv", "tsv"),
         ("0.5\t1.5\tyes we met\n", "", "txt"),
         ("[ar:Somebody]\n[00:12.34]la\n", "", "lrc"),
         ("[00:12.34]la la\n", "", "lrc"),
@@ -673,3 +674,14 @@ def test_times_beside_names_are_those_of_the_words() -> None:
     for source in (otter, fathom):
         words = formats.read(source, "talk.txt").words
         assert [word.start for word in words if word.start is not None] == [1000, 65_000, 69_000, 71_000]
+
+
+def test_only_the_csv_field_that_gets_a_comma_gets_quotes() -> None:
+    source = 'we met here,0.5,1.5\n"he said ""so""",1.5,2.5\nand left,2.5,3.5\n'
+    document = formats.read(source)
+    texts = ["We", "met", "here", "he", "said,", '"so"', "and", "left"]
+    output = formats.write(document, texts)
+    assert output == 'We met here,0.5,1.5\n"he said, ""so""",1.5,2.5\nand left,2.5,3.5\n'
+    formats.verify(document, output)
+    texts[6] = "and,"
+    assert '"and, left",2.5' in formats.write(document, texts)
