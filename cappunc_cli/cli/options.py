@@ -76,7 +76,7 @@ Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
 Lang = Annotated[
     str,
     Option(
-        "Language; auto detects it, en,es one of these.",
+        "Language, or several: en,es; auto: detect.",
         MODEL,
         metavar="CODE",
         check=codes_of,

@@ -82,6 +82,8 @@ def inspect_files(
     def inspected(job: Job) -> Report:
         text, _ = read_job(job, reporter)
         document = request.common.read(text, job.source)
+        if not document.words:
+            reporter.info(f"{job.name}: has no words")
         found = inspect(document, fixers.for_text(text))
         return {"file": job.name, "format": document.format, "words": len(document.words), **found}
 

@@ -143,7 +143,7 @@ def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, run: Run) ->
         ("window = true\n", ": window = True: must be a number"),
         ('window = "x"\n', ": window must be a whole number of at least 1, not 'x'"),
         ("sensitivity = 9\n", ": sensitivity must be a number from 0 to 1, not 9"),
-        ('existing = "maybe"\n', ": existing must be one of auto, keep, replace, not 'maybe'"),
+        ('existing = "maybe"\n', ": existing must be one of auto, keep, recheck, replace, not 'maybe'"),
         ("lang = 5\n", ": lang = 5: must be a text"),
         ('lang = ""\n', ": lang the name of the language is empty"),
         ('[fix]\nmodel = ""\n', ": model the name is empty"),

@@ -81,7 +81,7 @@ class CaptionsOptions:
     to: Annotated[
         str | None,
         Option(
-            f"{', '.join(CAPTION_KINDS)} (default: by the name, or srt).",
+            f"{', '.join(CAPTION_KINDS)} (default: srt).",
             OUTPUT,
             metavar="FORMAT",
             choices=CAPTION_KINDS,
@@ -104,7 +104,7 @@ class CaptionsOptions:
     speakers: Annotated[
         str,
         Option(
-            "none, dash, name or voice (a field of its own).",
+            "none, dash, name or voice (a field).",
             OUTPUT,
             metavar="HOW",
             choices=("none", "dash", "name", "voice"),
