@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel, WrongUsage
     from cappunc_cli.files.fixer import Fixed
-    from cappunc_cli.restore.options import Options
-    from cappunc_cli.restore.pipeline import Model, load_model, restore
-    from cappunc_cli.restore.terms import Glossary
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import Model, load_model, restore
+    from cappunc_cli.restoration.terms import Glossary
 
 __all__ = [
     "BadInput",
@@ -56,9 +56,9 @@ _MODULES = {
     "cappunc_cli.api": ("Unrestored", "check", "fix", "read", "restore_words", "write"),
     "cappunc_cli.files.fixer": ("Fixed",),
     "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
-    "cappunc_cli.restore.options": ("Options",),
-    "cappunc_cli.restore.pipeline": ("Model", "load_model", "restore"),
-    "cappunc_cli.restore.terms": ("Glossary",),
+    "cappunc_cli.restoration.options": ("Options",),
+    "cappunc_cli.restoration.pipeline": ("Model", "load_model", "restore"),
+    "cappunc_cli.restoration.terms": ("Glossary",),
     "cappunc_cli.document.words": ("Document", "Notice", "Word"),
 }
 

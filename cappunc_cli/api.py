@@ -24,10 +24,10 @@ from cappunc_cli.files.inspection import Report, missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.languages import codes_of
-from cappunc_cli.restore.models.engines import ENGINES, NETWORK
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model
-from cappunc_cli.restore.terms import Glossary
+from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model
+from cappunc_cli.restoration.terms import Glossary
 
 #: The path of a file, its bytes, or its text.
 Source = str | bytes | os.PathLike[str]

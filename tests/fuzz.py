@@ -48,7 +48,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.bench.hardware import hardware
 from cappunc_cli.files.encodings import decode, encode
 from cappunc_cli.files.fixer import Fixed, Fixer, Settings
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

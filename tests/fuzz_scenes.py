@@ -437,8 +437,8 @@ def pipes(scene: Scene) -> None:
 
 def stream(scene: Scene) -> None:
     """Input of `stream` in blocks of any size: each word is written once, in order, as the same word."""
-    from cappunc_cli.restore.live import LiveRestorer
-    from cappunc_cli.restore.pipeline import load_model
+    from cappunc_cli.restoration.live import LiveRestorer
+    from cappunc_cli.restoration.pipeline import load_model
 
     global _model
     _model = _model or load_model(str(TINY), "cpu")

@@ -13,7 +13,7 @@ from rules import rules
 
 from cappunc_cli import formats
 from cappunc_cli.formats.cues import timing
-from cappunc_cli.restore.pipeline import Model, restore
+from cappunc_cli.restoration.pipeline import Model, restore
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "masking"
 KINDS = sorted(path.stem for path in FOLDER.glob("*.srt") if not path.stem.endswith(".fixed"))

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.restore.chunks import Chunk
-from cappunc_cli.restore.pipeline import Model, load_model
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.pipeline import Model, load_model
 
 if TYPE_CHECKING:
-    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restoration.chunks import Rows
 
 #: Silence (ms) that ends a sentence.
 LONG = 700

@@ -23,11 +23,11 @@ LAYERS = (
     ("errors", "version", "options"),
     ("document", "languages"),
     ("formats",),
-    ("restore/windows", "restore/chunks", "restore/terms", "restore/lexicon"),
-    ("restore/models",),
-    ("restore/options",),
-    ("restore/decoding",),
-    ("restore", "layout", "evaluation", "pages", "spelling"),
+    ("restoration/windows", "restoration/chunks", "restoration/terms", "restoration/lexicon"),
+    ("restoration/models",),
+    ("restoration/options",),
+    ("restoration/decoding",),
+    ("restoration", "layout", "evaluation", "pages", "spelling"),
     ("files",),
     ("api",),
     ("cli/settings", "cli/options", "cli/commands", "cli/usage"),
@@ -36,8 +36,8 @@ LAYERS = (
 )
 #: Packages that only some places know, so that one place shows how they are used.
 SOLE = {
-    "onnxruntime": ("restore/models", "features/train"),
-    "tokenizers": ("restore/models", "features/train"),
+    "onnxruntime": ("restoration/models", "features/train"),
+    "tokenizers": ("restoration/models", "features/train"),
     "torch": ("features/train",),
     "text_to_num": ("spelling",),
     "py3langid": ("files",),

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from test_train import text_of
 
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 
 HERE = Path(__file__).resolve().parent
 #: Traces only these calls, so that everything else runs at full speed.

@@ -19,8 +19,8 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.formats import FORMATS
-from cappunc_cli.restore.models.engines import NETWORK
-from cappunc_cli.restore.models.session import parse_device
+from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.session import parse_device
 
 #: The options that `captions` and `convert` use only to restore.
 RESTORING = ("glossary", "model", "fast", "device", "engine")

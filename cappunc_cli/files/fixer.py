@@ -24,15 +24,15 @@ from cappunc_cli.files.encodings import (
 )
 from cappunc_cli.files.progress import ProgressCallback
 from cappunc_cli.languages import language
-from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.languages import Language
-    from cappunc_cli.restore.diacritics import DiacriticRestorer
-    from cappunc_cli.restore.models.registry import ModelConfig
-    from cappunc_cli.restore.options import Options
-    from cappunc_cli.restore.pipeline import Model
+    from cappunc_cli.restoration.diacritics import DiacriticRestorer
+    from cappunc_cli.restoration.models.registry import ModelConfig
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import Model
     from cappunc_cli.spelling.speller import Respelled
 
 
@@ -115,7 +115,7 @@ class Settings:
         Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
         """
         if config is None:
-            from cappunc_cli.restore.models.registry import ModelConfig, find_model
+            from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
             kind = ENGINES[self.engine]
             config = ModelConfig.load(find_model(self.model, kind), kind.config)
@@ -155,7 +155,7 @@ class Fixer:
         """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
         if self.opened is not None:
             return self.opened(self.settings)
-        from cappunc_cli.restore.pipeline import load_model
+        from cappunc_cli.restoration.pipeline import load_model
 
         try:
             model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
@@ -185,7 +185,7 @@ class Fixer:
         self, documents: Sequence[Document], on_progress: ProgressCallback | None = None
     ) -> Iterator[list[str]]:
         """The new texts of each document's words; `on_progress` gets the share of all words that the model has read."""
-        from cappunc_cli.restore.pipeline import restore_all
+        from cappunc_cli.restoration.pipeline import restore_all
 
         texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):
@@ -204,14 +204,14 @@ class Fixer:
 
         if not document.words or document.format not in RUNNING_TEXT:
             return new
-        from cappunc_cli.restore.decoding.mark_spacing import space_marks
+        from cappunc_cli.restoration.decoding.mark_spacing import space_marks
 
         return space_marks(document.texts, new, self.language)
 
     def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
         if self._diacritic_restorer is not None:
             return self._diacritic_restorer.restore([word.text for word in words])
-        from cappunc_cli.restore.diacritics import normalise
+        from cappunc_cli.restoration.diacritics import normalise
 
         return [normalise(word.text, self.language) for word in words]
 
@@ -225,9 +225,9 @@ class Fixer:
         """The restorer of diacritics, if requested; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
-        from cappunc_cli.restore.diacritics import DiacriticRestorer
-        from cappunc_cli.restore.models.registry import find_model_for
-        from cappunc_cli.restore.models.trigram_engine import NgramEngine
+        from cappunc_cli.restoration.diacritics import DiacriticRestorer
+        from cappunc_cli.restoration.models.registry import find_model_for
+        from cappunc_cli.restoration.models.trigram_engine import NgramEngine
 
         return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
 

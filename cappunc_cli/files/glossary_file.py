@@ -13,7 +13,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import about, checked_name, read_text
-from cappunc_cli.restore.terms import Glossary, Sightings, parse_glossary
+from cappunc_cli.restoration.terms import Glossary, Sightings, parse_glossary
 
 #: Most terms listed in a message.
 _LISTED = 10

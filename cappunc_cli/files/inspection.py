@@ -18,9 +18,9 @@ from cappunc_cli.files.request import Fixers, FixRequest
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.restore.chunks import Rows
-    from cappunc_cli.restore.decoding.existing import Missing, UnrestoredSpan
-    from cappunc_cli.restore.low_confidence import LowConfidence
+    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan
+    from cappunc_cli.restoration.low_confidence import LowConfidence
 
 #: A JSON object about a file, or about an entry of its report.
 Report = dict[str, Any]
@@ -37,8 +37,8 @@ class Examined:
 
     def missing(self) -> list[UnrestoredSpan]:
         """The stretches that lack marks or case and that `fix` would change."""
-        from cappunc_cli.restore.decoding.existing import unrestored_spans
-        from cappunc_cli.restore.pipeline import rewrite_long
+        from cappunc_cli.restoration.decoding.existing import unrestored_spans
+        from cappunc_cli.restoration.pipeline import rewrite_long
 
         found = unrestored_spans(self.estimate)
         if not found:
@@ -48,7 +48,7 @@ class Examined:
 
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places outside these stretches that are less probable than `below`."""
-        from cappunc_cli.restore.low_confidence import find_low_confidence
+        from cappunc_cli.restoration.low_confidence import find_low_confidence
 
         model, options = self.fixer.model, self.fixer.settings.options
         return find_low_confidence(self.words, self.rows, model, options, self.estimate, below)
@@ -56,7 +56,7 @@ class Examined:
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
     """Let the model read a document that has words, unless its `rows` are known already."""
-    from cappunc_cli.restore.pipeline import estimate_missing, probabilities, with_paragraphs
+    from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, with_paragraphs
 
     model, options = fixer.model, fixer.settings.options
     words = with_paragraphs(document.words, model, options)

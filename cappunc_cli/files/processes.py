@@ -18,7 +18,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import Steps
 from cappunc_cli.files.run import Executor, Result, Worker, WorkOrder
-from cappunc_cli.restore.models.session import physical_cores
+from cappunc_cli.restoration.models.session import physical_cores
 
 #: The worker of this process, if it is one of several.
 _worker: Worker | None = None

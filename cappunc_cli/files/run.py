@@ -30,7 +30,7 @@ from cappunc_cli.files.storage import about, is_url
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Notice
-    from cappunc_cli.restore.terms import Sightings
+    from cappunc_cli.restoration.terms import Sightings
     from cappunc_cli.spelling.speller import Respelled
 
 #: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.

@@ -19,7 +19,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CAPITAL, CASE_CLASSES, LOWER, MIXED, UPPER, strip
-from cappunc_cli.restore.models.network import tokenise
+from cappunc_cli.restoration.models.network import tokenise
 
 #: Texts that must not train a model that is shipped: their licence forbids it, or they are for evaluation.
 NOT_FOR_TRAINING = {

@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from cappunc_cli.restore.models.registry import ModelConfig, find_member
+from cappunc_cli.restoration.models.registry import ModelConfig, find_member
 from models.lab import results
 from models.lab.recipe import LabRecipe
 

@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.restore.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab import results
 from models.lab.recipe import LabRecipe, model_of
 from models.lab.score import evaluate

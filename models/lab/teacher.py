@@ -16,7 +16,7 @@ from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.dataset import Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, mixed_precision
 from cappunc_cli.features.train.windows import IGNORED
-from cappunc_cli.restore.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab.recipe import LabRecipe
 from models.lab.windows import LabBatch
 

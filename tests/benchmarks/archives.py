@@ -449,7 +449,7 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
     from cappunc_cli.files.progress import Reporter
     from cappunc_cli.files.request import FixRequest
     from cappunc_cli.files.urls import Entry
-    from cappunc_cli.restore.options import Options
+    from cappunc_cli.restoration.options import Options
 
     os.environ |= {**RAY}
     chance = Random(1)

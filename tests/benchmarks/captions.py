@@ -19,9 +19,9 @@ from measuring import head, options_with_data, print_report
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.restore.models.registry import find_model_for
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 

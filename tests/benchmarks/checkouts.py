@@ -22,7 +22,7 @@ from typing import Any
 from measuring import head, identity, print_report, watched
 
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.restore.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ModelConfig
 
 #: What is measured: the model, the words of the file, the turns.
 CASES = {

@@ -29,9 +29,9 @@ from cappunc_cli.evaluation.metrics import Score, Value
 from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.samples import sources
-from cappunc_cli.restore.chunks import Chunk, merge, split
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, rewrite
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 

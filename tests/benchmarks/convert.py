@@ -40,7 +40,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.languages import language
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 #: Text, and its times in milliseconds where the format has cues.
 Shown = list[tuple[str, int | None, int | None]]

@@ -18,10 +18,10 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.features.evaluate.samples import sources
 from cappunc_cli.languages import LANGUAGES
-from cappunc_cli.restore.diacritics import DiacriticRestorer, normalise
-from cappunc_cli.restore.models.engines import ENGINES
-from cappunc_cli.restore.models.registry import find_model_for
-from cappunc_cli.restore.models.trigram_engine import NgramEngine
+from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
+from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.models.trigram_engine import NgramEngine
 
 SETS = {
     "ro": ("eltec_rom", "xquad", "blog_titus", "ud_rrt_test"),

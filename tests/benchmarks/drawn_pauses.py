@@ -27,7 +27,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.samples import sources
-from cappunc_cli.restore.models.registry import ModelConfig, find_model_for
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
 from models.lab.score import evaluate
 
 #: Whose pauses are drawn: no model has learnt from these times.

@@ -25,9 +25,9 @@ from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
 from cappunc_cli.document.pauses import cue_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.restore.models.registry import find_model_for
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 

@@ -29,9 +29,9 @@ from measuring import head, options, print_report, seconds
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
-from cappunc_cli.restore.chunks import merge, split
-from cappunc_cli.restore.models.network import OnnxEngine
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.chunks import merge, split
+from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.registry import find_model
 
 
 class Watch:

@@ -22,8 +22,8 @@ from stretches import documents
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 
 TUNING = {
     "en": ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress"),

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.features.bench.hardware import hardware, versions
-from cappunc_cli.restore.chunks import split
-from cappunc_cli.restore.models.network import OnnxEngine
-from cappunc_cli.restore.models.registry import ModelConfig
+from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.registry import ModelConfig
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
 _WATCHED = """

@@ -18,11 +18,11 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.samples import sources
-from cappunc_cli.restore.models.engines import ENGINES
-from cappunc_cli.restore.models.registry import find_model_for
-from cappunc_cli.restore.models.trigrams import load
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import load_model, restore
+from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.models.trigrams import load
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
 
 SHOWN = ("micro", "comma", "period", "case")
 

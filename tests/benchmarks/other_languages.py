@@ -17,7 +17,7 @@ from typing import Any
 
 from measuring import head, identity, print_report
 
-from cappunc_cli.restore.models.registry import ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 MODEL = "multi"
 #: Language -> its subtitles below the samples. Scripts other than the Latin one are there to see what is lost.

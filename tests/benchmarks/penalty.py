@@ -22,7 +22,7 @@ from measuring import head, print_report
 
 from cappunc_cli.document.labels import LOWER
 from cappunc_cli.features.train.training_run import CHECKPOINT
-from cappunc_cli.restore.decoding.passage import ENDS
+from cappunc_cli.restoration.decoding.passage import ENDS
 from models.lab.corpora import CORPORA
 from models.lab.gru.gru_network import RecurrentNetwork
 from models.lab.gru.gru_trainer import (

@@ -21,14 +21,14 @@ from measuring import digest, head, options_with_data
 from cappunc_cli import formats
 from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.models.registry import find_model
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.models.registry import find_model
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 
 if TYPE_CHECKING:
-    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restoration.chunks import Rows
 
 RESULTS = Path(__file__).resolve().parent / "results" / "quotes.json"
 #: Evaluation sets of English with quotation marks.

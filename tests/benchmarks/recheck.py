@@ -19,8 +19,8 @@ from stretches import documents
 
 from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite_long
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite_long
 
 TEXTS = ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress")
 WORDS = 8000

@@ -22,9 +22,9 @@ from measuring import head, identity, options_with_data, print_report
 from cappunc_cli import formats
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.low_confidence import find_low_confidence
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
+from cappunc_cli.restoration.low_confidence import find_low_confidence
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
 
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}

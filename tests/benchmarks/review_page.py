@@ -24,7 +24,7 @@ from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.pages.review_page import review_page
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"

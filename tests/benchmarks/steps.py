@@ -18,10 +18,10 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli import read, restore, write
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.restore.models import session
-from cappunc_cli.restore.models.network import OnnxEngine
-from cappunc_cli.restore.models.registry import ModelConfig
-from cappunc_cli.restore.pipeline import Model, load_model
+from cappunc_cli.restoration.models import session
+from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.pipeline import Model, load_model
 from models.lab.score import evaluate
 
 SETS = {"IWSLT Ref": "iwslt/test2011", "IWSLT ASR": "iwslt/test2011asr"}

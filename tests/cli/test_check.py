@@ -12,9 +12,9 @@ from test_cli import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.decoding.existing import unrestored_spans
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, estimate_missing, probabilities, rewrite
+from cappunc_cli.restoration.decoding.existing import unrestored_spans
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, estimate_missing, probabilities, rewrite
 
 HALF = Path(__file__).parents[2] / "fixtures/repair/half.srt"
 

@@ -17,13 +17,13 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.inspection import positions
-from cappunc_cli.restore.decoding.existing import Missing
-from cappunc_cli.restore.lexicon import Lexicons
-from cappunc_cli.restore.low_confidence import LowConfidence, find_low_confidence
-from cappunc_cli.restore.models.registry import ModelConfig
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model
-from cappunc_cli.restore.terms import Glossary
+from cappunc_cli.restoration.decoding.existing import Missing
+from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
+from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model
+from cappunc_cli.restoration.terms import Glossary
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 

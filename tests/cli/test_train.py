@@ -24,7 +24,7 @@ from cappunc_cli.features.train.corpora import Turn
 from cappunc_cli.features.train.custom_recipe import TrainingOrder, recipe_of
 from cappunc_cli.features.train.custom_text import check_text, read
 from cappunc_cli.features.train.options import language_code
-from cappunc_cli.restore.models.registry import ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("torch", "onnx", "sklearn")), reason="needs the extra [train]"

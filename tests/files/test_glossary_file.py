@@ -9,7 +9,7 @@ import pytest
 from cappunc_cli.files import glossary_file
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, near_matches
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.restore.terms import Glossary
+from cappunc_cli.restoration.terms import Glossary
 
 TERMS = Glossary.of(["BioNTech", "New York", "Kubernetes", "NPM"])
 WORDS = ["bio", "n", "tech", "new", "york", "kuber", "netes", "n", "p", "m", "cat", "York-based", "the"]

@@ -17,7 +17,7 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 

@@ -13,7 +13,7 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import Result, Worker, WorkOrder
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 ENGLISH = [
     "good evening and welcome to the show",

@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.request import Fixers, FixRequest
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:

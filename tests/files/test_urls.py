@@ -33,7 +33,7 @@ from cappunc_cli.files.urls import (
     walk_url,
     write_url,
 )
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 local = pytest.importorskip("fsspec.implementations.local")

@@ -21,7 +21,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.formats.splice import split_lines
-from cappunc_cli.restore.pipeline import Model, restore
+from cappunc_cli.restoration.pipeline import Model, restore
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = sorted(

@@ -21,8 +21,8 @@ from ttconv.vtt import reader as vtt
 
 from cappunc_cli import formats
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import restore
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 #: What a reader sees: times, in its own unit, and texts.

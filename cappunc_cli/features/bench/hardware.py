@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cappunc_cli.restore.models.session import physical_cores
+from cappunc_cli.restoration.models.session import physical_cores
 from cappunc_cli.version import __version__
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, probabilities_of_each, rewrite_long
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, probabilities_of_each, rewrite_long
 
 if TYPE_CHECKING:
-    from cappunc_cli.restore.models.network import OnnxEngine
+    from cappunc_cli.restoration.models.network import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
 #: Parts of a cold start, in order.
@@ -32,7 +32,7 @@ import time
 first = time.time()
 import sys, json
 from cappunc_cli import formats
-from cappunc_cli.restore.pipeline import load_model, restore
+from cappunc_cli.restoration.pipeline import load_model, restore
 import onnxruntime, tokenizers
 imported = time.time()
 model = load_model(sys.argv[1], sys.argv[2])

@@ -44,7 +44,7 @@ from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 
 def check(context: typer.Context, options: CheckOptions) -> None:

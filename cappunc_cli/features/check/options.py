@@ -8,7 +8,7 @@ from typing import Annotated
 from cappunc_cli.cli.options import Inputs, Messages, ModelOptions, ReportFile
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import OUTPUT, Option
-from cappunc_cli.restore.options import Pauses
+from cappunc_cli.restoration.options import Pauses
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Profiles
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 #: Files that recognisers write beside their JSON and that have no times of words.
 _NO_WORDS = (".txt", ".tsv", ".lrc")

@@ -26,7 +26,7 @@ from cappunc_cli.files.storage import PIPE
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_files import Writing, frame_rate
 from cappunc_cli.layout.speaker_names import asked_names
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 
 def convert(context: typer.Context, options: ConvertOptions) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation.calibration import fold_columns
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, probabilities, rewrite
 
 if TYPE_CHECKING:
-    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restoration.chunks import Rows
 
 
 @dataclass(frozen=True, slots=True)

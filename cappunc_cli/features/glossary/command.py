@@ -18,10 +18,10 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restore.models.registry import languages_of
-from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import Model, load_model, restore
-from cappunc_cli.restore.term_extraction import extract_terms, is_cased, layout_breaks
+from cappunc_cli.restoration.models.registry import languages_of
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.term_extraction import extract_terms, is_cased, layout_breaks
 
 
 def glossary(context: typer.Context, options: GlossaryOptions) -> None:

@@ -51,8 +51,8 @@ from cappunc_cli.files.request import Fixers, FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
-from cappunc_cli.restore.low_confidence import LowConfidence
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.low_confidence import LowConfidence
+from cappunc_cli.restoration.options import Options
 
 #: Words of context before and after a doubtful word.
 _AROUND = 4

@@ -9,7 +9,7 @@ from typing import Annotated
 from cappunc_cli.cli.options import GlossaryFiles, Inputs, Messages, ModelOptions, page_of
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.options import FILES, OUTPUT, Option
-from cappunc_cli.restore.options import Marks, Pauses
+from cappunc_cli.restoration.options import Marks, Pauses
 
 
 def page_or_pipe(name: str) -> str:

@@ -15,7 +15,7 @@ from cappunc_cli.pages.review_page import word_data
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restoration.chunks import Rows
 
 
 def page_data(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
-    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restoration.chunks import Rows
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0

@@ -19,7 +19,7 @@ from cappunc_cli.formats.json.json_lines import JsonLines, ResultEntry
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.sentence_ends import ends_sentence
-from cappunc_cli.restore.live import LiveRestorer
+from cappunc_cli.restoration.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")

@@ -8,8 +8,8 @@ from typing import Annotated
 from cappunc_cli.cli.options import Device, Engine, GlossaryFiles, ModelName, languages_known
 from cappunc_cli.languages import code_of
 from cappunc_cli.options import EXPERT, MODEL, OUTPUT, SPEED, Option
-from cappunc_cli.restore.models.engines import NETWORK
-from cappunc_cli.restore.options import Marks, Pauses, Sensitivity, Style
+from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.options import Marks, Pauses, Sensitivity, Style
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from typing import Any
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.restore.live import LiveRequest
+from cappunc_cli.restoration.live import LiveRequest
 
 try:
     from websockets.asyncio.server import ServerConnection

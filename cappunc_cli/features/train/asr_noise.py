@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
 from cappunc_cli.features.train.dataset import Ints, WindowSample
-from cappunc_cli.restore.decoding.passage import ENDS
+from cappunc_cli.restoration.decoding.passage import ENDS
 
 _SUBSTITUTED, _DELETED = 0.5, 0.3  # shares of the errors; the rest are insertions
 _GO_ON = 0.4  # the probability that the word after an error is wrong, too

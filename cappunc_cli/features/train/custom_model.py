@@ -26,7 +26,7 @@ from cappunc_cli.features.train.export import export, write_json
 from cappunc_cli.features.train.prepare import prepare
 from cappunc_cli.features.train.trainer import load_windows, network_of, train
 from cappunc_cli.features.train.training_run import CHECKPOINT, LOG_EVERY, Progress, trained_weights
-from cappunc_cli.restore.models.registry import ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 _LOOKS = 24
 _PATIENCE = 5

@@ -11,7 +11,7 @@ from typing import Any
 from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.features.train.custom_text import FEWEST_WORDS
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.restore.models.registry import ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 #: A network that two cores train in minutes: 3.2 million parameters besides its vocabulary.
 NETWORK = {"embedding": 128, "width": 256, "heads": 8, "layers": 4, "inner": 1024, "positions": 256}

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, capital, fold, strip, upper
 from cappunc_cli.features.train.corpora import Corpus, Turn
-from cappunc_cli.restore.models.network import CLOSING, OPENING, special_piece, tokenise
+from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_piece, tokenise
 
 Ints = NDArray[np.int32]
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import NetworkShape
 from cappunc_cli.features.train.onnx_graph import Arrays
-from cappunc_cli.restore.models.gpu import dense_products, for_all_pieces, four_bit_tables
+from cappunc_cli.restoration.models.gpu import dense_products, for_all_pieces, four_bit_tables
 
 #: Names in the graph that differ from the network's.
 _TABLES = {

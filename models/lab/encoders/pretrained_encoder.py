@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.features.train.network import NetworkShape
-from cappunc_cli.restore.models.network import CLOSING, OPENING
+from cappunc_cli.restoration.models.network import CLOSING, OPENING
 from models.lab.network import SHAPE
 
 #: Larger vocabularies are multilingual, and the text of one language uses about a tenth of their pieces.

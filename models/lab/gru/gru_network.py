@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from cappunc_cli.document.labels import LOWER
-from cappunc_cli.restore.decoding.passage import ENDS
+from cappunc_cli.restoration.decoding.passage import ENDS
 
 
 @dataclass(frozen=True, slots=True)

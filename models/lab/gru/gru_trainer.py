@@ -26,8 +26,8 @@ from cappunc_cli.features.train.network import mixed_precision
 from cappunc_cli.features.train.trainer import FOLDED, F1Counter, largest_corpora
 from cappunc_cli.features.train.training_run import Learner, resume, run
 from cappunc_cli.features.train.windows import IGNORED, Batch
-from cappunc_cli.restore.decoding.passage import ENDS
-from cappunc_cli.restore.models.engines import ENGINES
+from cappunc_cli.restoration.decoding.passage import ENDS
+from cappunc_cli.restoration.models.engines import ENGINES
 from models.lab.corpora import CORPORA
 from models.lab.gru.gru_network import (
     GruSizes,

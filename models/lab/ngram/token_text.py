@@ -23,8 +23,8 @@ from cappunc_cli.document.labels import (
 )
 from cappunc_cli.features.train.dataset import GLUE, TokenStream
 from cappunc_cli.languages import Language
-from cappunc_cli.restore.decoding.passage import ENDS
-from cappunc_cli.restore.models.trigrams import BEGIN, CLASS_SIGNS, END, FIRST_MARK, Integers, endings, mask_digits
+from cappunc_cli.restoration.decoding.passage import ENDS
+from cappunc_cli.restoration.models.trigrams import BEGIN, CLASS_SIGNS, END, FIRST_MARK, Integers, endings, mask_digits
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ pytest.importorskip("onnx")
 import torch
 
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab import ablation, card, prepare, results
 from models.lab.corpora import CORPORA
 from models.lab.readers import paragraphs, timed
@@ -276,7 +276,7 @@ def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
 
 def test_transitions_learnt_with_the_network_are_those_that_decode(table: Path, tmp_path: Path) -> None:
     from cappunc_cli.features.train.training_run import CHECKPOINT
-    from cappunc_cli.restore.models.registry import ModelConfig
+    from cappunc_cli.restoration.models.registry import ModelConfig
     from models.lab.export import export
     from models.lab.trainer import train
 

@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("cappunc_cli.features.train.experiments", reason="the wheel leaves them out")
 pytest.importorskip("onnx")
 
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab import card, results, score
 from models.lab.recipe import LabRecipe
 

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape
-from cappunc_cli.restore.models.network import CLOSING, OPENING, special_piece
+from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_piece
 from models.lab import encoders
 from models.lab.corpora import CORPORA
 from models.lab.encoders import e5_small, hugging_face, pretrained_encoder, save_encoder

@@ -6,7 +6,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from cappunc_cli.features.train.dataset import Types, WindowSample, build_vocabulary
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab.look_alikes import LookAlikes, look_alikes
 
 TYPES = ["then", "than", "Then,", "hour", "our", "hours", "electrocardiographically", "of"]

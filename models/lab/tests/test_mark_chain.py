@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from cappunc_cli.restore.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.viterbi import viterbi
 from models.lab.recipe import LabRecipe
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")

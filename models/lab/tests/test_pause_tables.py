@@ -16,7 +16,7 @@ import pytest
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab.readers import timed
 from models.lab.recipe import LabRecipe
 

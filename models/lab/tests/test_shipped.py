@@ -13,7 +13,7 @@ import pytest
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.dataset import Types, read_stream
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab import results
 from models.lab.corpora import CORPORA
 from models.lab.readers import timed

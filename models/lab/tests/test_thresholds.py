@@ -16,7 +16,7 @@ pytest.importorskip("cappunc_cli.features.train.experiments", reason="the wheel 
 
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab import heldout, thresholds
 from models.lab.readers import paragraphs, timed
 from models.lab.recipe import LabRecipe

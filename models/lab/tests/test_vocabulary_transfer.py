@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sklearn", reason="the training extra is not installed")
 pytest.importorskip("torch", reason="the training extra is not installed")
 
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.registry import find_model
 from models.lab import vocabulary_transfer
 
 WORDS, DIMENSIONS = 80, 8

@@ -25,7 +25,7 @@ from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder, in_this_process
 from cappunc_cli.files.summary import Summary, kind_of
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 WORDS = "hello anna then we went to london where is the cat"

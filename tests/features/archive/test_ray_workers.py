@@ -29,7 +29,7 @@ from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import Result, WorkOrder
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 ORDER = WorkOrder(FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options())), ResultWriter("new"))

@@ -31,7 +31,7 @@ from cappunc_cli.features.review.review_server import ReviewServer, ReviewSessio
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.pages.review_page import review_page, word_data
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 LONG = 20
 

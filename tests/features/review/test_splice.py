@@ -19,7 +19,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.pages.review_page import comparison
-from cappunc_cli.restore.options import Options
+from cappunc_cli.restoration.options import Options
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = ("srt", "vtt", "txt", "ass", "sbv", "lrc", "sami", "ttml", "srv3")

@@ -15,8 +15,8 @@ from cappunc_cli.features.train.corpora import Corpus, Turn, documents_of
 from cappunc_cli.features.train.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Windows
-from cappunc_cli.restore.models.network import OnnxEngine
-from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.registry import find_model
 
 TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
 
@@ -161,7 +161,7 @@ def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, mon
     from cappunc_cli.features.train import onnx_graph, onnx_weights
     from cappunc_cli.features.train.export import parity
     from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-    from cappunc_cli.restore.models.gpu import to_float16
+    from cappunc_cli.restoration.models.gpu import to_float16
 
     torch.manual_seed(0)
     shape = NetworkShape(

@@ -1,0 +1,388 @@
+"""Decode probabilities to labels: the most probable marks and cases that go together.
+
+A word's case depends only on the mark before it. So what a sentence end costs the case of the next word is added to the
+score of that mark (to the degree of the config's `consistency`), and the marks can then be chosen on their own: by
+argmax, or by Viterbi with a trained CRF. The result is the exact optimum of these scores under the hard rules, so more
+sensitivity never means fewer marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cappunc_cli.document.labels import (
+    CAPITAL,
+    CASE_CLASSES,
+    LOWER,
+    MARK_CLASSES,
+    MARKS,
+    MIXED,
+    QUOTES,
+    UPPER,
+    Case,
+    Label,
+    PairedMark,
+    cached_label,
+    upper,
+)
+from cappunc_cli.restoration.decoding.breaks import reweighted_cases, weigh_cue_breaks
+from cappunc_cli.restoration.decoding.evidence import Evidence
+from cappunc_cli.restoration.decoding.paired_marks import (
+    close_questions,
+    place_paired_marks,
+    without_opening_marks,
+)
+from cappunc_cli.restoration.decoding.passage import (
+    COMMA,
+    ENDS,
+    NONE,
+    PERIOD,
+    Flags,
+    Indices,
+    Passage,
+    Posteriors,
+    Probabilities,
+    columns,
+    contain_any,
+    fold_marks,
+    sentence_end_probability,
+    sentence_ends,
+)
+from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
+from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.options import SENSITIVITY_NATS, STYLES
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: After these marks a sentence may or may not begin, so only the model decides the case.
+IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
+#: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
+_CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
+UNCLOSED = [NONE, *_CONTINUING]
+_COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
+
+#: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
+NUMBER_COST = 2.2
+#: Nats against a dash: editors accept a comma in place of a dash, but not a dash in place of a comma. On 25,000 words
+#: of the held-out ends of ten English corpora 0, 0.5, 1, 1.5 and 2 leave 56.7, 56.4, 56.5, 56.5 and 56.6 marks per
+#: 1,000 words to correct if a comma, an ellipsis or none is accepted for a dash; 197, 153, 121, 114 and 95 dashes are
+#: put, of which 74 to 86 % are right. In Spanish, Basque, Romanian and Vietnamese none is right.
+#: Tried and not taken: the likelier of a comma and a dash has the probability of both. On 25 English texts F1 of the
+#: marks went from 78.7 to 79.3, but on evaluation sets, which were then scored, only where `—` is an interruption
+#: (meetings 60.5 to 63.0); recognised words lost 0.8, sentence ends 0.1, and the editor's test rose from 36.3 to 38.0.
+DASH_COST = 1.5
+#: Nats against a capital after a new comma, which then needs a probability of 0.8: on the same texts 10 of 13 capitals
+#: below that are wrong, and 5 of 132 above. Direct speech without quotation marks has no capital: `She said, don't`.
+_COMMA_COST = float(np.log(4))
+#: Above this probability the start of a quotation explains a capital. If no quotation mark is written, the word is then
+#: capital only in its own right: `She said, don't`, but `He sang Hey Jude`. In 166,000 words of held-out ends of 21
+#: English corpora this removes 101 capitals; in the references 86 of them are in quotation marks, 7 are not, and 8 are
+#: lower-case.
+_QUOTE_EXPLAINS = 0.5
+#: The longest name of a speaker, in words.
+_LONGEST_LABEL = 5
+#: Nats against a turn that ends without a mark or with a continuing one: in captions a speaker's sentence ends before
+#: the next one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves
+#: few.
+TURN_COST = 3.0
+#: In live captions the word after the committed ones needs this much more probability as a name, in proportion to
+#: that of a sentence end which can no longer be added before it: `three reasons First, …`.
+LATE_COST = 0.4
+#: The minimum probability of a capital in its own right, which bounds `_end_bonus`.
+_MIN_NAME = 0.02
+
+
+#: For each mark, the column of `Evidence.gap_cost`.
+_KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
+
+
+class PlacedMarks(NamedTuple):
+    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
+
+    columns: Indices
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+def allowed(passage: Passage) -> Posteriors:
+    """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
+    text, wanted = passage.posteriors, passage.marks
+    if not set(MARKS) <= set(wanted):
+        folded = fold_marks(text, wanted)
+        if "," in wanted and "." not in wanted:
+            # A sentence goes on after a comma that stands for a period: `Well, oh`.
+            cases = reweighted_cases(text, folded)
+            begins_turn = np.append(False, passage.turn_ends[:-1])
+            folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
+        text = folded
+    if passage.cues is None or passage.options.apart:
+        return text
+    return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
+
+
+@np.errstate(divide="ignore")
+def decide(passage: Passage, known: Evidence) -> list[Label]:
+    """Decide the label of each word: its case and form, and everything before and after it.
+
+    The passage's posteriors must be its `allowed` ones; `known` is the evidence of its existing labels.
+    """
+    text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
+    conventions, options, committed = passage.conventions, passage.options, passage.committed
+    if committed:
+        fixed_cases, fixed_marks = columns(passage.labels[:committed])
+        known = replace(
+            known,
+            cases=np.append(fixed_cases, known.cases[committed:]),
+            marks=np.append(fixed_marks, known.marks[committed:]),
+        )
+    if options.existing == "replace" and conventions.opening:
+        passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
+    if (known.marks >= 0).all() and (known.cases >= 0).all():
+        none_free = np.zeros(len(words), np.bool_)
+        placed = _place_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
+        return _labels(passage, known.cases.astype(np.intp), placed)
+    capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
+    within = capital_within_sentence(text, capital)
+    if 0 < committed < len(words):
+        # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
+        within[committed] -= LATE_COST * sentence_end_probability(text)[committed - 1]
+    scores = _mark_scores(passage, known)
+    marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
+    new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
+    # Not in live captions, which are decided one word at a time.
+    if len(new_colons) and not committed and not passage.continues:
+        found = _accidental_labels(text, marks, within, turns, new_colons)
+        text = replace(text, cases=_without_upper(text, found))
+        for _, stop in found:
+            scores[stop - 1, _COLON] = -np.inf
+            marks[stop - 1] = scores[stop - 1].argmax()
+    placed = _place_marks(passage, marks, scores, known.marks < 0)
+    titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
+    if titles and not committed:
+        # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
+        text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
+    if options.apart:
+        return _labels(passage, text.cases.argmax(1), placed)
+    is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
+    cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
+    return _labels(passage, cases, placed)
+
+
+def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
+    """Place the marks beside what the words have, and the paired marks.
+
+    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
+    if nothing else does.
+    """
+    language, written = passage.conventions, passage.labels
+    if language.opening:
+        marks = close_questions(passage, marks, scores, free)
+    names = [MARK_CLASSES[mark] for mark in marks.tolist()]
+    before = [label.before for label in written]
+    after = [
+        label.with_mark(name, quoted=language.is_quoted(name)).after
+        if label.after and label.mark != name
+        else label.after or name
+        for label, name in zip(written, names, strict=True)
+    ]
+    if language.opening or passage.options.paired_marks(passage.config):
+        place_paired_marks(passage, marks, before, after)
+    return PlacedMarks(marks, before, after)
+
+
+def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
+    """Probabilities whose log-odds are shifted by `nats`."""
+    # Below 1, so that evidence against it always has an effect.
+    probabilities = np.clip(probabilities, 0, 1 - 1e-6)
+    raised = probabilities * np.exp(nats)
+    shifted: Probabilities = raised / (raised + (1 - probabilities))
+    return shifted
+
+
+def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotations: bool = True) -> Probabilities:
+    """P(not lower | no start) [n]: names are capital anywhere, other words only where a sentence begins.
+
+    Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
+    mixed forms, and words without a capital form, do not depend on the start.
+    """
+    starts = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
+    opening = text.paired.get(PairedMark.OPEN_QUOTE)
+    if quotations and opening is not None:
+        starts = np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
+    high = text.cases[:, UPPER] + text.cases[:, MIXED]
+    high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
+    rest = np.maximum(1 - high, np.float32(1e-6))
+    name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
+    within: Probabilities = np.where(text.has(WordProperty.LOWER_WITHIN), np.float32(0), high + rest * name)
+    return within
+
+
+def _mark_scores(passage: Passage, known: Evidence) -> Rows:
+    """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints.
+
+    Each sentence end costs what the capital that the next word then needs costs (as in Webex). The network's own doubt
+    about the capital counts only with the share `consistency`, since its marks and cases are based on the same input.
+    Existing lower case is independent evidence and counts in full; an existing capital costs nothing.
+    """
+    text, turns, config = passage.posteriors, passage.turn_ends, passage.config
+    scores: Rows = np.log(text.marks)
+    for mark in config.bias.keys() & set(config.marks):
+        scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
+    scores[:, NONE] -= SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    scores[:, 1:] -= known.gap_cost[:, _KIND[1:]]
+    scores[:, COMMA] += STYLES[passage.options.style]
+    scores[:, DASH] -= DASH_COST
+    numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
+    scores[:-1, 1:][numbers] -= NUMBER_COST
+    if "." in passage.marks:  # otherwise a statement has no mark that could end it
+        scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
+    # A comma comes after an aside, not before it: `he said (I think), and`.
+    for i, label in enumerate(passage.labels[1:]):
+        if "(" in label.before:
+            scores[i, _CONTINUING] = -np.inf
+    if not passage.continues:
+        scores[-1, _CONTINUING] = -np.inf
+        if text.marks[-1, [*ENDS, MARK_CLASSES.index("…")]].sum() >= config.end_share:
+            scores[-1, [i for i in range(len(MARK_CLASSES)) if i not in ENDS and MARK_CLASSES[i] != "…"]] = -np.inf
+    fixed = np.flatnonzero(known.marks >= 0)
+    scores[fixed] = -np.inf
+    scores[fixed, known.marks[fixed]] = 0
+    if passage.options.apart:
+        return scores
+    # Bounded, so that an unusual word cannot overrule a certain sentence end.
+    capital = np.clip(1 - text.cases[:, LOWER], 0, 1 - 1e-6)
+    cost = config.consistency * np.clip(np.log(capital) - np.log(1 - capital), -20, 0) + known.start_odds
+    cost[text.has(NO_START) | known.free_start | (known.cases > LOWER)] = 0
+    loss = np.append(cost[1:], np.float32(0))
+    for end in ENDS:
+        scores[:, end] += np.where(text.has(WordProperty.ABBREVIATION), 0, loss) if end == PERIOD else loss
+    if known.capitals.any():
+        scores[:-1, ENDS] += _end_bonus(text, known)[1:, None]
+    return scores
+
+
+def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
+    """Nats for a sentence end before each existing capital, unless the word may be a name.
+
+    Whisper drops periods but keeps the capitals after them.
+    """
+    within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), _MIN_NAME)
+    nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
+    # Some write `Dhr.` within a sentence, too; that capital is not kept, and so no reason for a mark.
+    shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
+    bonus: Probabilities = np.where(shows, nats, np.float32(0))
+    return bonus
+
+
+def _best_path(scores: Rows, config: ModelConfig, continues: bool) -> Indices:
+    """The best sequence of marks [n] under the model's CRF."""
+    assert config.crf is not None
+    own = [MARK_CLASSES.index(m) for m in config.marks]
+    size = len(MARK_CLASSES)
+    transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    transitions[np.ix_(own, own)] = config.crf.transitions
+    start[own] = config.crf.start
+    if not continues:
+        end[own] = config.crf.end
+    return viterbi(scores, transitions, start, end)
+
+
+def _accidental_labels(
+    text: Posteriors, marks: Indices, within: Probabilities, turns: Flags, colons: Indices
+) -> list[tuple[int, int]]:
+    """(start, stop) of words that would turn into a speaker label, as transcripts have them: `Ms. DELGADO:`.
+
+    They are names at the start of a sentence with one of the new `colons` after them; existing labels are not words of
+    the text.
+    """
+    found = []
+    starts = np.append(True, (sentence_ends(text, marks) | turns)[:-1])
+    for i in colons.tolist():
+        start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
+        # The first word is capital anyway, so a single word must be in upper case.
+        if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
+            found.append((start, i + 1))
+    return found
+
+
+def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
+    """The cases [n, 4] with capital in place of upper in these spans, except for initialisms."""
+    cases = text.cases.copy()
+    names = ~text.has(WordProperty.INITIALISM)
+    for start, stop in places:
+        changed = np.arange(start, stop)[names[start:stop]]
+        cases[changed, CAPITAL] += cases[changed, UPPER]
+        cases[changed, UPPER] = 0
+    return cases
+
+
+def capital_probability(
+    passage: Passage, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
+) -> Probabilities:
+    """P(not lower) [n], given the marks.
+
+    `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
+    """
+    text, marks = passage.posteriors, placed.columns
+    ended = sentence_ends(text, marks)
+    # `“What?” he asked`: the sentence may go on or end here.
+    open_end = IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
+    after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
+    less_probable = _shift_odds(within, np.full_like(within, -_COMMA_COST))
+    within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
+    starts = np.append(True, (ended & ~open_end)[:-1])
+    starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
+    # A new speaker begins a sentence even where no mark ends the one before, and may begin one after a comma.
+    after_turn = np.append(False, passage.turn_ends[:-1])
+    starts |= after_turn & np.append(False, marks[:-1] == NONE)
+    starts &= ~(text.has(NO_START) | known.free_start)
+    after_open = np.append(False, open_end[:-1]) | after_turn | contain_any(QUOTES, placed.before)
+    probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
+    return probability
+
+
+def capital_form(text: Posteriors) -> Indices:
+    """The most probable case of each word other than lower, [n].
+
+    A word that the model expects in lower case is capital only where it stands, as at the start of a sentence, so a
+    trace of UPPER makes no acronym of it.
+    """
+    forms = text.cases[:, 1:].copy()
+    forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
+    cases: Indices = 1 + forms.argmax(1)
+    cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
+    cases[(cases == CAPITAL) & text.has(WordProperty.ALWAYS_MIXED)] = MIXED
+    return cases
+
+
+def _labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
+    labels = [
+        cached_label(CASE_CLASSES[case], before, after, "")
+        for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
+    ]
+    conventions = passage.conventions
+    mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
+    if conventions.elisions:
+        mixed |= cases == UPPER
+    if not mixed.any():
+        return labels
+    starts = np.append(True, sentence_ends(passage.posteriors, placed.columns)[:-1])
+    for i in np.flatnonzero(mixed).tolist():
+        word = passage.bare[i]
+        if cases[i] == UPPER:
+            elided = conventions.elided(word)
+            if not elided:
+                continue
+            form = word[:elided] + upper(word[elided:])  # `nell'ONU`
+        else:
+            form = mixed_form(word, passage.lexicon, conventions) or ""
+        if starts[i]:
+            form = start_form(form, conventions)
+        labels[i] = replace(labels[i], case=Case.MIXED, form=form)
+    return labels

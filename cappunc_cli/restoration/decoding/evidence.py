@@ -1,0 +1,254 @@
+"""Evidence that a text has before a model decides: its existing marks and capitals, and labels that are certain.
+
+Certain whatever the model says are the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups
+(`10 000`) and with an era (`44 a. C.`) or a unit (`5 mg`), inside which there is no mark; and the period of
+abbreviations such as `dr.`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from unicodedata import is_normalized
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
+from cappunc_cli.restoration.decoding.existing import UNPREDICTABLE, Missing, writing_style
+from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
+
+#: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
+_CAPITAL_WORTH = 2.0
+#: Nats against a mark before a word that begins with an ellipsis, and against its capital.
+_CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
+
+#: The share of words that end a sentence.
+_END_SHARE = 0.08
+#: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
+_FEW, _GAPS = 0.06, 0.135
+
+_CLOSING = QUOTES_AFTER | {"’"}
+
+#: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
+#: lists them.
+_MIN_LETTERS = 3
+#: A letter that may be a word of the language is one if its lower case is more probable than this: Spanish `a, b y c`,
+#: but Italian `r e n z i`.
+_SURELY_LOWER = 0.97
+#: Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
+_LOWER_BEFORE_TITLE = 0.9
+#: Letters that are names of variables, as in `x y z`.
+_VARIABLES = (frozenset("xyz"), frozenset("ijk"))
+#: A sequence that begins so is the alphabet: its `a` is no article.
+_ALPHABET = ("a", "b", "c")
+#: What a group of digits ends with (`10 000`) as a word of its own.
+THOUSAND = "000"
+#: An abbreviation with a vowel may be a word whose period ends a sentence: `no.`, `rep.`
+_VOWELS = frozenset("aeiou")
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Constraints on decoding, each array [n].
+
+    `marks` and `cases` are the columns of fixed labels, -1 where free. `capital_odds` are nats for any capital form,
+    and `start_odds` those for a sentence start in the case that is written. `capitals` flags existing capitals that can
+    be trusted; where the word is no name they show the start of a sentence. `gap_cost` [n, 2] are nats against a new
+    mark within a sentence, and against a sentence end. `free_start` words may begin a sentence in lower case.
+    """
+
+    marks: Numbers
+    cases: Numbers
+    capital_odds: Floats
+    capitals: Flags
+    gap_cost: Floats
+    free_start: Flags
+    start_odds: Floats
+
+
+def no_evidence(count: int) -> Evidence:
+    """The evidence for `count` bare words: none."""
+    free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
+    return Evidence(free, free, zero, no, np.zeros((count, 2), np.float32), no, zero)
+
+
+def evidence(passage: Passage, existing: str, missing: Missing | None = None) -> Evidence:
+    """The evidence of the existing labels: for `existing` replace, or for keep and auto given what is `missing`."""
+    labels, free = passage.labels, np.int8(-1)
+    cases, marks = columns(labels)
+    # An ellipsis before a word shows that it continues a sentence: `...and so on`.
+    continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
+    # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
+    quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
+    known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]) | passage.preceded)
+    if missing is not None:
+        known = _weigh(passage, known, missing, fills_gaps=existing == "keep")
+    else:
+        # Only marks that cannot be removed are kept.
+        bound = np.array([label.is_bound for label in labels]) | passage.followed
+        known = replace(known, marks=np.where(bound & (marks != NONE), marks, free))
+        style = writing_style(passage.bare, labels)
+        if not (style.upper or style.title):
+            # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
+            capitals = (cases == CAPITAL) & ~passage.cue_starts
+            odds = np.where(capitals, np.float32(_CAPITAL_WORTH), np.float32(0))
+            known = replace(known, cases=np.where(cases >= UPPER, cases, free), capitals=capitals, capital_odds=odds)
+    # The case of hashtags and names of files is their author's choice.
+    given = passage.posteriors.has(WordProperty.NO_CASE)
+    # No mark comes before a word that continues a sentence, nor a capital, unless the speaker changes there.
+    continued &= ~np.append(True, passage.turn_ends[:-1])
+    before = np.append(continued[1:], False)
+    return replace(
+        known,
+        cases=np.where(given, cases, known.cases),
+        gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0))[:, None],
+        capital_odds=known.capital_odds
+        + _cue_odds(passage, marks)
+        - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
+    )
+
+
+def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
+    """Nats for a capital at the start of a cue after an abbreviation, whose period may end the sentence: `a.m.`
+
+    The marks of the other cues show how often a sentence ends with one.
+    """
+    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
+    last = np.append(passage.cue_starts[1:], True)
+    if not (dotted & last).any():
+        return np.zeros(len(marks), np.float32)
+    share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
+    nats = max(np.log(share / (1 - share)) - np.log(_END_SHARE / (1 - _END_SHARE)), 0.0)
+    return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
+
+
+def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> Evidence:
+    """The evidence `known` with the existing labels, and the odds of others by the share of them that is missing.
+
+    Whoever asks to fill the gaps (`fills_gaps`) says that something is missing, and that no case is wrong.
+    """
+    cases, marks = columns(passage.labels)
+    least = _GAPS if fills_gaps else 0.0
+    within, ends, capitals = (np.maximum(share, least) for share in (missing.within, missing.ends, missing.capitals))
+    lower, shown = cases == LOWER, marks != NONE
+    upper = missing.upper & (not fills_gaps)
+    fixed = shown | (np.maximum(within, ends) < _FEW)
+    # Verse has marks, and keeps the capitals of its lines.
+    layout = missing.layout & missing.bare & (not fills_gaps)
+    # Lower case stays where no sentence end can come before it and capitals are not missing.
+    stays = lower & np.append(True, fixed[:-1]) & (capitals < _FEW)
+    free_case = upper | layout | (lower & ~stays)
+    # The writer may have had reasons that no model knows, the more often the less is missing.
+    none = np.maximum(passage.posteriors.marks[:, NONE], np.float32(1e-6))
+    costs = [
+        np.log1p(UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) - style * (1 - share)
+        for share, style in zip((within, ends), missing.styles, strict=True)
+    ]
+    weighed = lower & ~upper
+    return replace(
+        known,
+        marks=np.where(fixed, marks, np.int8(-1)),
+        cases=np.where(free_case, np.int8(-1), cases),
+        capital_odds=np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32),
+        start_odds=np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32),
+        capitals=~upper & ~missing.layout & (cases == CAPITAL),
+        gap_cost=np.stack(costs, 1).astype(np.float32),
+    )
+
+
+def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Label], Flags]:
+    """Add the labels that are certain whatever the model says to what is `known` of a passage.
+
+    Returns the evidence, the passage's labels with the cases that are certain (each of these is a new object), and
+    which words [n] are terms of the user's glossary. Only the terms change a case that is known already.
+    """
+    bare, old, conventions = passage.bare, passage.labels, passage.conventions
+    changes: dict[int, Label] = {}
+    cased, terms, joined = np.zeros((3, len(bare)), np.bool_)
+    if THOUSAND in bare:
+        joined[:-1] = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
+        joined &= ~passage.turn_ends
+    joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
+    for start, stop in _spelled_letters(passage):
+        # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
+        middle = bare[start + 1]
+        conjunction = middle in conventions.begin_lines and middle not in conventions.always_capital  # not `c i a`
+        joins = (
+            stop - start == _MIN_LETTERS and conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
+        )
+        for i in (start + 1,) if joins else range(start, stop):
+            if known.cases[i] < 0:
+                changes[i] = replace(old[i], case=Case.LOWER if joins else Case.CAPITAL, form="")
+        joined[start : stop - 1] = True
+    glossary = passage.options.glossary
+    for at, written in glossary.matches(bare, old) if glossary.terms else ():
+        for i, text in enumerate(written, at):
+            word, label = strip(text)
+            if word == bare[i]:
+                changes[i] = replace(old[i], case=label.case, form=label.form)
+                terms[i] = True
+        joined[at : at + len(written) - 1] = True
+    # `dr.`, the `u. s.` of `the u. s. and`, Spanish `ee. uu.`
+    parts = passage.posteriors.has(WordProperty.PART).tolist()
+    shortened = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(
+        [
+            label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
+            for word, label, part in zip(bare, old, parts, strict=True)
+        ],
+        np.bool_,
+    )
+    if not changes and not (joined | shortened).any():
+        return known, old, terms
+    labels = [changes.get(i, label) for i, label in enumerate(old)]
+    cases, marks = columns(labels)
+    cased[list(changes)] = True
+    # Marks that are fixed already take precedence; no other comes after a word that is joined to the next one.
+    free = (known.marks < 0) & (joined | shortened)
+    keeps = shortened | np.array([label.is_bound for label in labels], np.bool_)
+    known = replace(
+        known,
+        cases=np.where(cased, cases, known.cases),
+        marks=np.where(free, np.where(keeps, marks, np.int8(NONE)), known.marks),
+        capitals=known.capitals & ~cased,
+        free_start=known.free_start | terms,
+    )
+    return known, labels, terms
+
+
+def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each run of spelled-out letters."""
+    bare, language = passage.bare, passage.conventions
+    # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
+    single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
+    if not (single[:-1] & single[1:]).any():
+        return
+    known_words = language.begin_lines | language.never_last
+    lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
+    # Only between others: at an end the `a` of `the c i a` looks like the article.
+    single[1:-1] &= (lower[1:-1] <= _SURELY_LOWER) | ~single[:-2] | ~single[2:]
+    stop = 0
+    for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
+        if start < stop:
+            continue
+        stop = start
+        while stop < len(bare) and single[stop] and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
+            stop += 1
+            if passage.labels[stop - 1].after or passage.turn_ends[stop - 1]:
+                break
+        # Leave out an article before or after the run: `a b b c man`, `a t v`, `the c i a a year later`.
+        article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
+        first = start + (
+            article and (stop - start > _MIN_LETTERS or "".join(bare[start + 1 : stop]) in language.initialisms)
+        )
+        last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
+        letters = bare[first:last]
+        spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
+        title = passage.labels[last - 1].has_period or bare[last - 1] in language.titles
+        words = title and (lower[first : last - 1] > _LOWER_BEFORE_TITLE).all()
+        if not words and (spelled_out or "".join(letters) in language.initialisms):
+            yield first, last

@@ -1,0 +1,430 @@
+"""What a text says of itself: which share of the marks and capitals that belong in it are missing, along the text.
+
+A recogniser may stop punctuating midway, an editor may correct half a file, and some captions may have marks and others
+none. Each word is weighed by what the model expects of it: where a sentence end belongs with probability m and the text
+has the share s of its sentence ends, one shows with probability s·m, and none with probability 1 - s·m. The shares of
+marks within sentences, of sentence ends and of capitals are the state of a hidden Markov model that seldom changes; the
+forward-backward algorithm (Baum et al. 1970) gives the probability of each state at each word. By Bayes' rule the odds
+of a mark that does not show are then those of the model multiplied with the share that is missing, 1 - s.
+
+A writer may set fewer commas than the model expects and yet leave out none. The places of which the model is sure tell
+the two apart: a share that is missing is missing there, too, but a writer's style hardly changes those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.document.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER, Label, capital
+from cappunc_cli.restoration.decoding.passage import (
+    NONE,
+    PERIOD,
+    Flags,
+    Numbers,
+    Passage,
+    Probabilities,
+    columns,
+    sentence_end_probability,
+)
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
+
+#: The shares that a text may have of its marks, or of its capitals; a text that lacks none has the last one.
+_SHARES = np.array([0.01, 0.25, 0.5, 0.75, 0.9, 0.99], np.float32)
+_GONE = 1 - _SHARES
+#: The states of marks: the places in _SHARES of the share of marks within sentences and of that of sentence ends. A
+#: text has as many of either, but it may lack all of one kind. One that has all sentence ends and half of the commas
+#: that the model expects is by a writer who sets few.
+_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0)])
+#: The shares change only before every eighth word, and there with this probability.
+_STEP, _SWITCH = 8, 0.003
+#: The prior weights of a text that has no marks, or capitals; of one that has all, and of each other share; of one in
+#: upper case, and of one that lacks the marks of one kind if it lacks capitals, too.
+_NONE, _ALL, _SOME, _UPPER, _ONE_KIND = 0.2, 1.0, 0.001, 0.02, 0.05
+#: The shares of marks within sentences, and of sentence ends and capitals, that no model can predict.
+_UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
+#: How much rarer or more frequent than expected a writer's marks may be (nats), and the deviation of the prior.
+_STYLES, _STYLE_DEVIATIONS = np.linspace(-2, 1, 13, dtype=np.float32), (1.0, 0.3)
+#: The share of words in another case in a text in upper case.
+_STRAY = 0.01
+#: How often a turn, and a sentence within a turn, begins in lower case in a text that has case.
+_LOWER_TURN, _LOWER_START = 0.1, 0.03
+#: The minimum probability of a capital after a mark that may or may not end a sentence.
+_OPEN_START = 0.2
+#: Words in upper case amid good text from which on they are no sign, title or shout.
+_MIN_UPPER_WORDS = 20
+#: Words in upper case from which on a cue is more than a name.
+_MIN_LINE = 3
+#: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
+_RARE = 50
+#: A stretch lacks marks or case if more than this share is missing.
+_LACKING = 0.3
+
+#: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
+#: pauses written down, one with only `:` has speaker names.
+_NO_MARK, _WITHIN, _END, _OTHER = range(4)
+_KINDS = np.array(
+    [_NO_MARK if not m else _END if m in TERMINAL else _WITHIN if m in ",;" else _OTHER for m in MARK_CLASSES], np.int8
+)
+#: Properties of a bare word: its written case is informative; it has cased letters; its script has no capitals.
+_SHOWS, _CASED, _CASELESS = 1, 2, 4
+_APOSTROPHES = "'’"
+#: After these a sentence may begin or continue.
+_OPEN = frozenset("…:;—")
+_OPEN_COLUMNS = [MARK_CLASSES.index(mark) for mark in _OPEN]
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The shares of what belongs at each word [n] that are missing: marks `within` sentences, `ends`, `capitals`.
+
+    `upper` [n] flags words in a stretch in upper case, `layout` those whose capital only begins a line, `bare`
+    those in a stretch with hardly any marks. `kept` is the
+    share of the capitals after missing sentence ends that are there. `styles` are nats by which marks within
+    sentences and sentence ends are more frequent than the model expects. `expected` [n, 3] are the probabilities that
+    such a mark, an end or a capital belongs at a word.
+    """
+
+    within: Floats
+    ends: Floats
+    capitals: Floats
+    upper: Flags
+    layout: Flags
+    bare: Flags
+    kept: float
+    styles: tuple[float, float]
+    expected: Floats
+
+    @property
+    def lacks_marks(self) -> Flags:
+        """The words [n] in a stretch without many of its marks."""
+        flags: Flags = np.maximum(self.within, self.ends) > _LACKING
+        return flags
+
+    @property
+    def lacks_case(self) -> Flags:
+        """The words [n] in a stretch without many of its capitals, or in upper case."""
+        flags: Flags = self.upper | (self.capitals > _LACKING)
+        return flags
+
+    def shares(self) -> tuple[float, float, float]:
+        """The shares of all marks within sentences, of all sentence ends and of all capitals that are missing."""
+        gone = np.stack([self.within, self.ends, np.where(self.upper, np.float32(1), self.capitals)], 1)
+        within, ends, capitals = ((gone * self.expected).sum(0) / np.maximum(self.expected.sum(0), 1e-6)).tolist()
+        return within, ends, capitals
+
+
+@dataclass(frozen=True, slots=True)
+class UnrestoredSpan:
+    """The words `start` to `stop` (exclusive), and whether they lack marks, case or both."""
+
+    start: int
+    stop: int
+    marks: bool
+    case: bool
+
+
+def unrestored_spans(missing: Missing) -> list[UnrestoredSpan]:
+    """Runs of words that lack the same things."""
+    marks, case = missing.lacks_marks, missing.lacks_case
+    kinds = marks + 2 * case.astype(np.int8)
+    return [UnrestoredSpan(a, b, bool(marks[a]), bool(case[a])) for a, b in _runs(kinds) if kinds[a]]
+
+
+@dataclass(frozen=True, slots=True)
+class WritingStyle:
+    """Whether a text as a whole is in lower case, UPPER CASE or Title Case, and whether it is punctuated."""
+
+    lower: bool
+    upper: bool
+    title: bool
+    punctuated: bool
+
+
+def writing_style(bare: Sequence[str], labels: Sequence[Label], abbreviations: Flags | None = None) -> WritingStyle:
+    """Judge how a text is written by counting its cases and marks.
+
+    One-letter words such as `I` say nothing about case. `...` and `--` alone do not make a text punctuated, nor do the
+    periods of words flagged as `abbreviations` [n].
+    """
+    cases, marks = columns(labels)
+    marked = np.isin(_KINDS[marks], (_WITHIN, _END))
+    if abbreviations is not None:
+        marked &= ~(abbreviations & (marks == PERIOD)) | np.array([label.is_bound for label in labels], np.bool_)
+    builds = np.array([_build(word) for word in bare], np.int8)
+    low = cases == LOWER
+    shown = ~low & ((builds & _SHOWS) != 0)
+    high = int(shown.sum())
+    words = int(low.sum()) + high
+    longer = int((low & ((builds & _CASED) != 0)).sum()) + high
+    uppers = int((shown & (cases == UPPER)).sum())
+    capitals = high - uppers
+    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic has no capitals to lack
+    return WritingStyle(
+        lower=high * _RARE <= words and caseless * 2 <= words,
+        upper=longer > 0 and uppers * 10 >= longer * 9,
+        title=longer > 5 and capitals * 10 >= longer * 8,
+        punctuated=int(marked.sum()) * _RARE >= len(labels),
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def _build(word: str) -> int:
+    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS.
+
+    A unit such as `°C` has one letter.
+    """
+    if len(word) < 2 or (not word.isalpha() and sum(map(str.isalpha, word)) < 2):
+        return 0
+    caseless = word[0].isalpha() and capital(word) == word
+    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
+
+
+def find_missing(passage: Passage) -> Missing:
+    """Estimate what is missing in a passage; its posteriors must be those of all marks."""
+    cases, marks = columns(passage.labels)
+    text = passage.posteriors
+    kinds = _KINDS[marks]
+    kinds[text.has(WordProperty.ABBREVIATION) & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
+    ends = sentence_end_probability(text)
+    none = text.marks[:, NONE]
+    expected = _smoothed(
+        np.stack([none, 1 - none - ends, ends], 1), np.array([0, _UNPREDICTABLE_WITHIN, UNPREDICTABLE], np.float32)
+    )
+    expected[:, _NO_MARK] = 1 - expected[:, _WITHIN] - expected[:, _END]
+    styles = _fit_styles(expected, kinds)
+    expected = expected * np.exp(np.array([0, *styles], np.float32))
+    expected /= expected.sum(1, keepdims=True)
+    capitals = _Capitals.of(passage, cases, kinds, expected)
+    states = _forward_backward(_mark_likelihoods(expected, kinds), capitals.likelihoods(cases))
+    by_case, by_marks = states.sum(1), states.sum(2)
+    shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
+    steps = np.arange(len(cases)) // _STEP
+    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, _OPEN_COLUMNS)
+    begins = np.append(np.float32(1), expected[:-1, _END])
+    belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
+    by_kind = by_marks @ _GONE[_MARK_STATES]
+    upper = _in_upper_case(passage, cases, ended, (by_case[:, -1] > 0.5)[steps])
+    style = writing_style(passage.bare, passage.labels)
+    bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)[steps]
+    # Title Case says as little as upper case, unless it is that of headlines with marks.
+    upper |= style.title and bool(bare.mean() > 0.5)
+    return Missing(
+        within=by_kind[steps, 0],
+        ends=by_kind[steps, 1],
+        capitals=(shares @ _GONE)[steps],
+        upper=upper,
+        layout=capitals.layout,
+        bare=bare,
+        kept=capitals.kept,
+        styles=styles,
+        expected=np.column_stack([expected[:, 1:], belongs]),
+    )
+
+
+def _smoothed(probabilities: Probabilities, by: Floats | float) -> Probabilities:
+    """The probabilities [n, ...] interpolated with their mean over the text."""
+    probabilities = np.maximum(probabilities, np.float32(1e-6))
+    mixed: Probabilities = (1 - by) * probabilities + by * probabilities.mean(0)
+    return mixed
+
+
+def _fit_styles(expected: Probabilities, kinds: Numbers) -> tuple[float, float]:
+    """The nats by which marks within sentences, and sentence ends, are more frequent than expected in this text."""
+    within, ends = (_style_fits(expected, kinds, kind) for kind in (_WITHIN, _END))
+    share, end_style = np.unravel_index(ends.argmax(), ends.shape)
+    # A text that lacks all marks within sentences does not show how many its writer would set.
+    lacks_all = within[0].max() > within[share].max()
+    own = 0.0 if lacks_all else float(_STYLES[within[share].argmax()])
+    return own, float(_STYLES[end_style])
+
+
+def _style_fits(expected: Probabilities, kinds: Numbers, kind: int) -> Floats:
+    """Log-probabilities [shares, styles] of the places that have a mark of some `kind` or none."""
+    free = (kinds == kind) | (kinds == _NO_MARK)
+    odds, shows = expected[free, kind] / (1 - expected[free, kind]), kinds[free] == kind
+    raised = odds[:, None] * np.exp(_STYLES)
+    probability = (raised / (1 + raised))[:, None] * _SHARES[:, None]
+    fits: Floats = np.log(np.where(shows[:, None, None], probability, 1 - probability)).sum(0)
+    fits -= (_STYLES / _STYLE_DEVIATIONS[kind - 1]) ** 2 / 2
+    return fits
+
+
+def _mark_likelihoods(expected: Probabilities, kinds: Numbers) -> Floats:
+    """The likelihoods [n, states] of the existing marks in each state of marks."""
+    shares = _SHARES[_MARK_STATES]
+    missing = expected[:, :1] + expected[:, 1:] @ (1 - shares.T)
+    likelihoods: Floats = np.where(
+        (kinds == _NO_MARK)[:, None],
+        missing,
+        np.where((kinds == _WITHIN)[:, None], expected[:, 1:2] * shares[:, 0], expected[:, 2:] * shares[:, 1]),
+    )
+    likelihoods[kinds == _OTHER] = 1
+    return likelihoods
+
+
+@dataclass(frozen=True, slots=True)
+class _Capitals:
+    """What is expected of the case of each word [n].
+
+    `own`: the probability of a capital form although no sentence begins; `starts`: that of a capital since one begins
+    after an existing mark, 0 where there is none; `opens`: that of a missing sentence end before it if all are missing.
+    `raised`: given a capital, the probability of upper case. `cased` words have a case that can be seen, and `always`
+    ones are always capital (`i`). `layout` and `kept` are as in `Missing`.
+    """
+
+    own: Probabilities
+    starts: Probabilities
+    opens: Probabilities
+    raised: Probabilities
+    cased: Flags
+    always: Flags
+    one_letter: Flags
+    layout: Flags
+    kept: float
+
+    @classmethod
+    def of(cls, passage: Passage, cases: Numbers, kinds: Numbers, expected: Probabilities) -> _Capitals:
+        text, labels = passage.posteriors, passage.labels
+        capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
+        before = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
+        own = _smoothed(np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1), UNPREDICTABLE)
+        turns = np.append(False, passage.turn_ends[:-1])
+        # Either case is right after `“What?”`, `so:` and `well…`.
+        open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
+        own = np.where(turns | np.array([False, *open_end]), np.maximum(own, _OPEN_START), own)
+        ended = np.append(True, kinds[:-1] == _END)
+        # No end shows before these words, but may belong there.
+        opens = np.append(np.float32(0), np.where(kinds[:-1] == _NO_MARK, expected[:-1, _END], np.float32(0)))
+        cased = ~text.has(WordProperty.NO_CASE | WordProperty.NO_CAPITAL)
+        lines = passage.cue_starts & ~ended & cased & (own < 0.5)
+        is_capital = cases > LOWER
+        by_layout = int((lines & is_capital).sum()) * 2 > int(lines.sum())
+        unsaid = opens * (1 - own) * (cased & (cases != UPPER) & ~lines)
+        return cls(
+            own=own,
+            starts=np.where(ended, 1 - np.where(turns, _LOWER_TURN, _LOWER_START), 0).astype(np.float32),
+            opens=opens,
+            raised=np.clip(text.cases[:, UPPER] / np.maximum(capital, np.float32(1e-3)), 0.01, 0.99),
+            cased=cased & ~(lines & by_layout) & ~_repeated(passage.bare, is_capital),
+            always=text.has(WordProperty.ALWAYS_CAPITAL),
+            one_letter=text.has(WordProperty.ONE_LETTER),
+            layout=lines & by_layout & is_capital,
+            kept=float((1 + unsaid[is_capital].sum()) / (2 + unsaid.sum())),
+        )
+
+    def likelihoods(self, cases: Numbers) -> Floats:
+        """The likelihoods [n, ends, cases] of the existing cases, for each share of ends and each state of capitals."""
+        none = 1 - self.opens
+        opens = self.opens[:, None] * _GONE
+        opens /= none[:, None] + opens
+        capital = np.where(
+            self.starts[:, None] > 0,
+            self.starts[:, None],
+            self.own[:, None] + (1 - self.own[:, None]) * opens * self.kept,
+        )
+        shown = capital[:, :, None] * _SHARES
+        lower, upper = cases == LOWER, cases == UPPER
+        form = np.where(self.one_letter, np.float32(1), np.where(upper, self.raised, 1 - self.raised))
+        by_share = np.where(lower[:, None, None], 1 - shown, shown * form[:, None, None])
+        by_share[self.always] = 0.5  # YouTube writes `I` in a text in lower case
+        in_upper = np.where(upper | (self.one_letter & ~lower), 1 - _STRAY, _STRAY / 2).astype(np.float32)
+        in_upper = np.broadcast_to(in_upper[:, None, None], (*capital.shape, 1))
+        found: Floats = np.concatenate([by_share, in_upper], 2)
+        found[~self.cased] = 1
+        return found
+
+
+def _repeated(bare: Sequence[str], is_capital: Flags) -> Flags:
+    """Which words have been met before and are never capital: how a writer spells `the president` is one decision."""
+    capital = {word for word, flag in zip(bare, is_capital.tolist(), strict=True) if flag}
+    met: set[str] = set()
+    found = []
+    for word in bare:
+        found.append(word in met and word not in capital)
+        met.add(word)
+    return np.array(found, np.bool_)
+
+
+def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags) -> Flags:
+    """Which words are in a stretch in upper case, [n], given where that is `likely`, and after which words one ends.
+
+    A few such words amid good text are a sign, a title or a shout, unless they are whole cues in a sentence that
+    goes on in good case.
+    """
+    text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
+    neutral = text.has(WordProperty.NO_CASE) | (text.has(WordProperty.ONE_LETTER) & (cases > LOWER))
+    for start, stop in _runs(likely):
+        is_long = int(((cases == UPPER) | neutral)[start:stop].sum()) >= _MIN_UPPER_WORDS or stop - start == len(likely)
+        found[start:stop] = likely[start] and is_long
+    for start, stop in _runs((cases == UPPER) | neutral):
+        is_run = int((cases[start:stop] == UPPER).sum()) >= _MIN_LINE and not neutral[start:stop].all()
+        if is_run and not found[start:stop].any():
+            first, last = passage.cue_starts[start], stop == len(cases) or passage.cue_starts[stop]
+            goes_on = (start > 0 and not ended[start - 1]) or (
+                stop < len(cases) and not ended[stop - 1] and cases[stop] == LOWER
+            )
+            found[start:stop] = stop - start >= _MIN_UPPER_WORDS or (first and last and goes_on)
+    return found
+
+
+def _prior() -> Floats:
+    """The prior probability of each state [marks, cases]."""
+    some = [_SOME] * (len(_SHARES) - 2)
+    one_kind = [_SOME] * (len(_MARK_STATES) - len(_SHARES))
+    marks = np.array([_NONE, *some, _ALL, *one_kind])
+    without_case = np.array([_NONE, *some, _NONE, *one_kind[:-1], _ONE_KIND])
+    prior = marks[:, None] * np.array([_NONE, *some, _ALL, _UPPER])
+    prior[:, [0, -1]] = without_case[:, None] * np.array([_NONE, _UPPER])
+    found: Floats = (prior / prior.sum()).astype(np.float32)
+    return found
+
+
+_PRIOR = _prior()
+
+
+def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
+    """The probabilities [steps, marks, cases] of the states.
+
+    Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
+    """
+    marks, case = (_by_step(likelihoods.reshape(len(by_marks), -1)) for likelihoods in (by_marks, by_case))
+    gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _MARK_STATES[:, 1]]
+    flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
+    forward = np.empty_like(flat)
+    state = prior
+    for i, gain in enumerate(flat):
+        state = state * gain
+        state /= state.sum()
+        forward[i] = state
+        state = (1 - _SWITCH) * state + _SWITCH * prior
+    back = np.ones_like(prior)
+    for i in range(len(flat) - 1, -1, -1):
+        forward[i] *= back
+        back = back * flat[i]
+        back = (1 - _SWITCH) * back + _SWITCH * (prior @ back)
+        back /= back.max()
+    forward /= forward.sum(1, keepdims=True)
+    found: Floats = forward.reshape(gains.shape)
+    return found
+
+
+def _by_step(likelihoods: Floats) -> Floats:
+    """The likelihoods [steps, states] of the words of each step together, relative to the largest."""
+    least = np.float32(1e-4)
+    products = np.multiply.reduceat(np.maximum(likelihoods, least), np.arange(0, len(likelihoods), _STEP), 0)
+    found: Floats = products / products.max(1, keepdims=True)
+    return found
+
+
+def _runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each run of equal values."""
+    if len(values):
+        yield from pairwise([0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)])

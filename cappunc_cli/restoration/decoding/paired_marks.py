@@ -1,0 +1,306 @@
+"""Paired marks: ¿ ¡, quotation marks, the dash of direct speech.
+
+Whatever is opened is closed by construction. Each `?` gets one `¿`, before the word of its sentence where the model
+finds it most probable (Spanish opens the clause, not the sentence: `Pero ¿qué dices?`). Quotations are the best path
+through a state machine with the states outside and inside. What a text already has is kept and never doubled, and pairs
+do not cross.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
+from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.options import SENSITIVITY_NATS
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: The closing marks that correspond to a language's opening marks, in order.
+CLOSING = "?!"
+_CLOSING_SET = frozenset(CLOSING)
+_OPENERS = QUOTES | frozenset("([{")
+_CLOSERS = QUOTES_AFTER | frozenset(")]}")
+_APOSTROPHES = frozenset("'’")
+#: Dots before a word, which stay next to it: `¿...y qué?`
+_DOTS = re.compile(r"(?:\.{2,}|…)\s*$")
+_FIRST_MARK = re.compile(r"\s*[^\s\w*_♪]")
+#: A closing mark within a word, as in `usted?—dijo`; but not in `Espa?a`, which has lost a letter.
+_MARK_WITHIN = re.compile(r"(.*)([?!])(?!\w)(.*)", re.DOTALL)
+#: The raya, whatever dash a text uses.
+_DASH = "—"
+
+#: Log-odds are clipped to this (nats).
+_MAX_ODDS = 20.0
+
+#: States of a word: outside or inside a quotation, opening one, closing one, or a quotation of one word.
+_OUT, _IN, _OPEN, _CLOSE, _ONE = range(5)
+_NEVER = -np.inf
+_AFTER_OUT = [0, _NEVER, 0, _NEVER, 0]
+_AFTER_IN = [_NEVER, 0, _NEVER, 0, _NEVER]
+_STEPS = np.array([_AFTER_OUT, _AFTER_IN, _AFTER_IN, _AFTER_OUT, _AFTER_OUT])
+_START = np.array(_AFTER_OUT)
+_END = np.array([0, _NEVER, _NEVER, 0, 0])
+
+#: The text before each word and after each, [n] both; changed in place.
+Sides = tuple[list[str], list[str]]
+Floats = npt.NDArray[np.float64]
+
+
+def _odds(passage: Passage, mark: PairedMark) -> Floats:
+    """Log-odds [n] of a paired mark; all 0 if the model does not know it."""
+    probabilities = passage.posteriors.paired.get(mark)
+    if probabilities is None:
+        return np.zeros(len(passage.labels))
+    with np.errstate(divide="ignore"):
+        odds = np.log(probabilities.astype(np.float64)) - np.log1p(-probabilities.astype(np.float64))
+    biased: Floats = np.clip(odds, -_MAX_ODDS, _MAX_ODDS) + passage.config.bias.get(mark, 0)
+    return biased
+
+
+def without_opening_marks(labels: Sequence[Label], opening: str, committed: int) -> list[Label]:
+    """The labels without the opening marks before their words; the first `committed` are unchanged."""
+    return [
+        label
+        if i < committed or set(opening).isdisjoint(label.before)
+        else replace(label, before="".join(c for c in label.before if c not in opening))
+        for i, label in enumerate(labels)
+    ]
+
+
+def _pairs(passage: Passage) -> dict[str, str]:
+    """`{"?": "¿", "!": "¡"}`, as far as the language has them and the closing mark is wanted."""
+    opening, wanted = passage.conventions.opening, passage.marks
+    return {mark: opener for mark, opener in zip(CLOSING, opening, strict=False) if mark in wanted}
+
+
+def close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
+    """The marks [n] with a `?` for each existing `¿` that is not closed before the next sentence.
+
+    A period at the end of its sentence becomes the `?`, unless existing marks are kept. Without a sentence end the `?`
+    goes to the word with the best of `scores` [n, 9] among those whose mark is `free`.
+    """
+    written = passage.labels
+    columns = {opener: MARK_CLASSES.index(mark) for mark, opener in _pairs(passage).items()}
+    opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)]
+    if not opened:
+        return marks
+    marks, ended, free = marks.copy(), sentence_ends(passage.posteriors, marks), free & ~passage.followed
+    fixed = ~free if passage.options.existing == "keep" else passage.followed
+    closed_within = [_split_at_mark(word)[1] != "" for word in passage.bare]
+    limits = [*opened[1:], len(marks)]
+    for start, limit in zip(opened, limits, strict=True):
+        column = next(columns[c] for c in written[start].before if c in columns)
+        stop = next((i + 1 for i in range(start, limit) if passage.turn_ends[i]), limit)
+        close = next(
+            (i for i in range(start, stop) if ended[i] or closed_within[i] or _is_question(written[i], marks[i])), None
+        )
+        if close is None:
+            if passage.continues and stop == len(marks):
+                continue
+            close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
+            if not free[close] or scores[close, column] == _NEVER:
+                continue
+        elif closed_within[close] or marks[close] != MARK_CLASSES.index(".") or fixed[close]:
+            continue
+        marks[close] = column
+    return marks
+
+
+def _split_at_mark(word: str) -> tuple[str, str, str]:
+    """Split a word at the last `?` or `!` within it: (head, mark, rest), or (word, "", "") without one."""
+    match = _MARK_WITHIN.match(word)
+    return (match[1], match[2], match[3]) if match else (word, "", "")
+
+
+def _is_question(label: Label, mark: int) -> bool:
+    """Whether a label keeps its mark and so a `?` or `!` beside it: `¿Y si…?` counts as an ellipsis."""
+    return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
+
+
+def place_paired_marks(passage: Passage, marks: Indices, before: list[str], after: list[str]) -> None:
+    """Place the paired marks in the texts before and after each word, which have its mark and what it had before."""
+    language = passage.conventions
+    asked, pairs = passage.options.paired_marks(passage.config), _pairs(passage)
+    names = [MARK_CLASSES[mark] for mark in marks.tolist()]
+    ended = sentence_ends(passage.posteriors, marks)
+    closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
+    if asked & QUOTE_PAIR:
+        opens, closes = _find_quotations(passage, ended)
+        quotes = passage.quotes()
+        for i in np.flatnonzero(opens).tolist():
+            place = _opening_offset(before[i])
+            before[i] = before[i][:place] + quotes[0] + before[i][place:]
+        for i in np.flatnonzero(closes).tolist():
+            after[i] = _with_closing_quote(passage, i, names[i], quotes[1], language.is_quoted(names[i]))
+    if pairs:
+        _place_opening_marks(passage, pairs, names, ended, (closes, quotes[1]), (before, after))
+    if PairedMark.OPEN_DASH in asked:
+        for i in np.flatnonzero(_find_dashes(passage, after)).tolist():
+            before[i] = _DASH + before[i]
+
+
+def _opening_offset(before: str) -> int:
+    """Where an opening mark goes in the text before a word: at its end, but before dots that belong to the word."""
+    dots = _DOTS.search(before)
+    return dots.start() if dots else len(before)
+
+
+def _with_closing_quote(passage: Passage, i: int, mark: str, quote: str, inside: bool) -> str:
+    """The text after word i with its mark inside or outside of its closing quote, which is added if it has none."""
+    after = passage.labels[i].with_mark(mark, quoted=inside).after
+    if QUOTES & set(after):
+        return after
+    found = None if inside else _FIRST_MARK.search(after)
+    place = found.start() if found else len(after)
+    return after[:place] + quote + after[place:]
+
+
+def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
+    """Which words open and close a quotation; quotations do not nest, nor cross a turn or a bracket."""
+    shift = SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
+    no_word = passage.posteriors.has(WordProperty.NO_WORD)
+    opening[no_word] = closing[no_word] = closing[passage.followed] = _NEVER
+    scores = np.zeros((len(ended), len(_STEPS)))
+    scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
+    scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
+    scores[_blocked(passage, ended), 1:] = _NEVER
+    path = viterbi(scores, _STEPS, _START, _END)
+    return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
+
+
+def _blocked(passage: Passage, ended: Flags) -> Flags:
+    """Words that cannot be in a new quotation: those of existing ones, and those beside a bracket.
+
+    An existing quotation that lacks one of its marks blocks its sentence.
+    """
+    blocked = np.zeros(len(ended), np.bool_)
+    borders = ended | passage.turn_ends
+    start: int | None = None
+
+    def block_sentence(first: int, last: int) -> None:
+        stop = next((i for i in range(first, last) if ended[i]), last)
+        blocked[first : stop + 1] = True
+
+    for i, label in enumerate(passage.labels):
+        if label.before and _OPENERS & set(label.before):
+            blocked[i] = True
+            if QUOTES & set(label.before):
+                if start is not None:
+                    block_sentence(start, i - 1)
+                start = i
+        if label.after and (_CLOSERS | _APOSTROPHES) & set(label.after):
+            blocked[i] = True
+            if QUOTES & set(label.after):
+                first = next((k + 1 for k in range(i - 1, -1, -1) if borders[k]), 0) if start is None else start
+                blocked[first : i + 1] = True
+                start = None
+        if start is not None and (passage.turn_ends[i] or i + 1 == len(ended)):
+            block_sentence(start, i)
+            start = None
+    return blocked
+
+
+def _place_opening_marks(
+    passage: Passage,
+    pairs: dict[str, str],
+    names: Sequence[str],
+    ended: Flags,
+    closed: tuple[Flags, str],
+    sides: Sides,
+) -> None:
+    """Place an opening mark for each closing one, and decide on which side of a closing quote the latter goes."""
+    (closes, quote), (before, after) = closed, sides
+    opening = frozenset(passage.conventions.opening)
+    parts = [_split_at_mark(word) for word in passage.bare]
+    opened = contain_any(opening, before) | contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
+    odds = {mark: _odds(passage, PairedMark(opener)) for mark, opener in pairs.items()}
+    no_word = passage.posteriors.has(WordProperty.NO_WORD)
+    closes_within = np.array([mark != "" for _, mark, _ in parts])
+    closing = contain_any(_CLOSING_SET, after) | closes_within
+    keep, committed = passage.options.existing == "keep", passage.committed
+    # Where the clause begins, and the first of its words that may get an opening mark.
+    start = first = 0
+    for i in np.flatnonzero(closing | ended | passage.turn_ends).tolist():
+        if closes_within[i]:
+            _, within, rest = parts[i]
+            free = not keep and i >= committed and not no_word[i]
+            if within in pairs and free and not opened[start : i + 1].any():
+                _place_opening_mark(i, max(first, committed), pairs[within], odds[within], no_word, [""], sides)
+            start, first, opened[i] = i, i + 1, not opening.isdisjoint(rest)
+        # `¿Y si…?` is a question although its mark is the ellipsis.
+        mark = names[i] if names[i] in pairs else next((c for c in pairs if c in after[i]), "")
+        old = passage.labels[i].after
+        kept = mark in old if keep else bool(passage.followed[i]) and mark not in old
+        if mark and not kept and max(first, committed) <= i and not opened[start : i + 1].any():
+            forms = [after[i]]
+            if closes[i] or (mark not in old and not QUOTES.isdisjoint(old)):
+                # `«¿Qué?»` or `¿Dijo «qué»?`: where the question is opened decides.
+                forms = [_with_closing_quote(passage, i, mark, quote, inside) for inside in (True, False)]
+            after[i] = _place_opening_mark(i, max(first, committed), pairs[mark], odds[mark], no_word, forms, sides)
+        if ended[i] or mark or passage.turn_ends[i]:
+            start = first = i + 1
+
+
+def _place_opening_mark(
+    i: int, start: int, opener: str, odds: Floats, no_word: Flags, forms: Sequence[str], sides: Sides
+) -> str:
+    """Place an opening mark before the best word from `start` to i; returns the best of `forms` of the text after i."""
+    before = sides[0]
+    best: tuple[float, int, int, str] | None = None
+    for form in forms:
+        for k, place in _opening_places(sides, i, start, form):
+            # The first word wins ties: if the model does not know the mark, it opens the sentence.
+            if not no_word[k] and (best is None or (odds[k], -k) > (best[0], -best[1])):
+                best = float(odds[k]), k, place, form
+    if best is None:  # existing pairs cross: `«Eso. ¿Qué»?`
+        k = max((k for k in range(start, i + 1) if not no_word[k]), key=lambda k: float(odds[k]))
+        best = 0.0, k, _opening_offset(before[k]), forms[0]
+    _, k, place, form = best
+    before[k] = before[k][:place] + opener + before[k][place:]
+    return form
+
+
+def _opening_places(sides: Sides, i: int, start: int, form: str) -> Iterator[tuple[int, int]]:
+    """(word, offset in the text before it) of places where the mark after word i can be opened without crossing a pair.
+
+    Goes back from word i, with `form` after it, to `start`.
+    """
+    tail = form[: next((at for at, c in enumerate(form) if mark_of(c)), len(form))]
+    depth = _count_closers(tail)
+    for k in range(i, start - 1, -1):
+        before = sides[0][k]
+        if k < i:
+            depth += _count_closers(sides[1][k])
+        if not depth:
+            yield k, _opening_offset(before)
+        for place in range(len(before) - 1, -1, -1):
+            if before[place] in _OPENERS:
+                if not depth:
+                    return
+                depth -= 1
+                if not depth:
+                    yield k, place
+
+
+def _count_closers(after: str) -> int:
+    return sum(c in _CLOSERS for c in after)
+
+
+def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:
+    """Which words get a dash of direct speech, [n]; only words with nothing before them."""
+    odds = _odds(passage, PairedMark.OPEN_DASH) + SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    bare = np.array([not label.before for label in passage.labels])
+    after_dash = np.array([False, *(mark_of(text) == _DASH for text in after[:-1])])
+    found: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has(WordProperty.NO_WORD)
+    return found

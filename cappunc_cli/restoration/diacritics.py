@@ -1,0 +1,120 @@
+"""Restore diacritics: normalise the encoding of letters, and add diacritics to text that was typed without them.
+
+The trigram model chooses among the spellings of a word that it knows, with the same lattice as for marks and cases
+(Carânică et al. do this to Romanian before anything else).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import normalize
+
+import numpy as np
+
+from cappunc_cli.document.labels import strip
+from cappunc_cli.languages import Language
+from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.models.trigram_engine import NgramEngine, build_lattice, lattice_posteriors
+from cappunc_cli.restoration.models.trigrams import WordForm
+
+#: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
+_RARE = 20
+#: The most frequent spellings of a word that are considered; the rest is noise.
+_MAX_SPELLINGS = 4
+#: Words in a lattice; the table of each has a few thousand entries.
+_WORDS_AT_ONCE = 2000
+_WINDOW, _OVERLAP = 120, 20
+
+
+def normalise(text: str, conventions: Language) -> str:
+    """Replace alternative encodings of the language's letters; the text's Unicode normal form is kept."""
+    if text.isascii():
+        return text
+    for other, letter in conventions.letters.items():
+        text = text.replace(other, letter)
+        text = text.replace(normalize("NFD", other), normalize("NFD", letter))
+    return text
+
+
+class DiacriticRestorer:
+    """Restores the diacritics of texts in one language."""
+
+    def __init__(self, engine: NgramEngine, conventions: Language) -> None:
+        self._engine = engine
+        self._language = conventions
+        pairs = {letter: normalize("NFD", letter)[0] for letter in conventions.diacritics}
+        self._plain = str.maketrans(pairs)
+        self._spellings: dict[str, list[str]] = {}
+        for word in engine.forms.known():
+            self._spellings.setdefault(word.translate(self._plain), []).append(word)
+
+    def restore(self, texts: Sequence[str]) -> list[str]:
+        """The written words with normalised letters and, if the text lacks diacritics, with diacritics.
+
+        Marks, case and the length of each word do not change.
+        """
+        texts = [normalise(text, self._language) for text in texts]
+        # Restored words are context for others; nearly always the second round changes nothing.
+        for _ in range(4):
+            bare = [strip(text)[0] for text in texts]
+            if not self._lacks_diacritics(bare):
+                break
+            best = self._best(bare)
+            new = [_respell(text, word, other) for text, word, other in zip(texts, bare, best, strict=True)]
+            if new == texts:
+                break
+            texts = new
+        return texts
+
+    def _lacks_diacritics(self, bare: Sequence[str]) -> bool:
+        words = [self._language.spelled(word) for word in bare]
+        return sum(word.translate(self._plain) != word for word in words) * _RARE < len(words)
+
+    def _best(self, bare: Sequence[str]) -> list[str]:
+        """The most probable spelling of each bare word."""
+        best: list[str] = []
+        for start in range(0, len(bare), _WORDS_AT_ONCE):
+            best += self._best_of(bare[start : start + _WORDS_AT_ONCE])
+        return best
+
+    def _best_of(self, bare: Sequence[str]) -> list[str]:
+        spellings = [self._candidates(word) for word in bare]
+        if all(len(choices) == 1 for choices in spellings):
+            return [choices[0] for choices in spellings]
+        known = self._engine.forms
+        forms: list[list[WordForm]] = [[form for s in choices for form in known.of(s)] for choices in spellings]
+        owners = [[s for s in choices for _ in known.of(s)] for choices in spellings]
+        closes = np.zeros(len(bare), np.bool_)
+        closes[-1] = True
+        lattice = build_lattice(self._engine.model, forms, closes, opens=True)
+        result = list(bare)
+        for chunk in split(len(bare), _WINDOW, _OVERLAP):
+            states = lattice_posteriors(lattice, [chunk])[1][0].sum(1)
+            for i in range(chunk.start + chunk.before, chunk.stop - chunk.after):
+                totals: dict[str, float] = {}
+                for owner, probability in zip(owners[i], states[i - chunk.start], strict=False):
+                    totals[owner] = totals.get(owner, 0.0) + float(probability)
+                result[i] = max(totals, key=lambda word: totals[word])
+        return result
+
+    def _candidates(self, word: str) -> list[str]:
+        """The possible spellings of a bare word, its own first if known; only its own if it has diacritics already."""
+        own = self._language.spelled(word)
+        if own.translate(self._plain) != own or len(own) != len(word):
+            return [own]
+        others = [s for s in self._spellings.get(own, ()) if s != own]
+        # In order of frequency, as in the model.
+        known = own in self._engine.forms
+        return [own, *others[:_MAX_SPELLINGS]] if known or not others else others[:_MAX_SPELLINGS]
+
+
+def _respell(text: str, bare: str, best: str) -> str:
+    """The written word with the letters of its best spelling."""
+    if len(best) != len(bare):
+        return text
+    start = len(strip(text)[1].before)
+    letters = list(text)
+    for i, (old, new) in enumerate(zip(bare, best, strict=True), start):
+        if old != new and old not in "’'":
+            letters[i] = new.upper() if letters[i].isupper() else new
+    return "".join(letters)

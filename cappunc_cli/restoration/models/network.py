@@ -1,0 +1,327 @@
+"""The ONNX engine: words to pieces, pieces through the graph, logits to probabilities.
+
+The only run-time module that uses the package tokenizers, which it imports when a model is opened.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.languages.language import TYPEWRITER
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.engines import AROUND, INPUTS, MASK, OUTPUTS, WANTED
+from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.session import OpenSession, Session, first_line, open_session
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from cappunc_cli.restoration.chunks import Rows
+
+Integers = npt.NDArray[np.int64]
+
+#: The future of a batch, and the index of a chunk in it.
+Part = tuple[Future["list[Rows]"], int]
+
+#: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first ones and its last.
+PIECES_PER_WORD = 16
+#: The pieces that open and close a window, as named by BERT and RoBERTa.
+OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
+#: Distinct words in the cache before it is cleared.
+_MOST_CACHED = 200_000
+
+#: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
+#: needs large batches.
+_PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536}
+#: Words that are tokenised and sorted into batches together; bounds the memory for queued batches.
+_WORDS_PER_GROUP = {"cpu": 1 << 14, "cuda": 1 << 18}
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text as pieces.
+
+    `ids` [pieces] are all pieces; those of word i are ids[ends[i]:ends[i + 1]]. `pauses` (bins of the config's
+    `pause_bins_ms`, from 1; 0 is unknown) and `turns` have one value a word.
+    """
+
+    ids: Integers
+    ends: Integers
+    pauses: Integers
+    turns: Integers
+
+    def length(self, chunk: Chunk) -> int:
+        return int(self.ends[chunk.stop] - self.ends[chunk.start])
+
+    def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
+        """Overlapping windows of at most `most` pieces over a chunk that has more."""
+        window = max(len(chunk) * 5 // 8, 1)
+        while True:
+            parts = [part.moved(chunk.start) for part in split(len(chunk), window, window * 2 // 5)]
+            if max(map(self.length, parts)) <= most:
+                return parts
+            window = max(window * 5 // 8, 1)
+
+
+class Encoder:
+    """The tokenizer of a model directory, with a cache of words."""
+
+    def __init__(self, directory: Path, config: ModelConfig) -> None:
+        """Load tokenizer.json; raises BadModel if it is missing or lacks a special piece."""
+        from tokenizers import Tokenizer
+
+        self._bins = np.asarray(config.pause_bins_ms, np.int64)
+        path = directory / "tokenizer.json"
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises plain Exception
+            reason = str(error).strip() or "unknown error"
+            raise BadModel(f"the tokenizer cannot be loaded: {reason}", str(path)) from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.opening = special_piece(self._tokenizer, OPENING, path)
+        self.closing = special_piece(self._tokenizer, CLOSING, path)
+        self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
+        self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
+        #: Guards the cache: one thread encodes the next files while another decodes.
+        self._lock = Lock()
+        self._cache: dict[str, list[int]] = {}
+
+    def pieces(self, words: Sequence[str]) -> list[list[int]]:
+        """The ids of each bare word's pieces; at least one."""
+        with self._lock:
+            if len(self._cache) > _MOST_CACHED:
+                self._cache = {}
+            known = self._cache
+            unseen = [word for word in dict.fromkeys(words) if word not in known]
+            for start in range(0, len(unseen), 10_000):
+                batch = unseen[start : start + 10_000]
+                known.update(zip(batch, tokenise(self._tokenizer, batch), strict=True))
+        return [known[word] or [self.unknown] for word in words]
+
+    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
+        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+        pieces = self.pieces(words)
+        ends = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, pieces), np.int64, len(words)), out=ends[1:])
+        ids = np.fromiter(chain.from_iterable(pieces), np.int64, ends[-1])
+        silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
+        bins = np.searchsorted(self._bins, silence, side="right") + 1
+        return Pieces(ids, ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+
+
+def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
+    """The ids of each bare word's pieces, in training as at run time; none for a word without any that are known.
+
+    Vocabularies have the ASCII apostrophe and hyphen, and lack the lone surrogates that stand for invalid bytes; the
+    text itself keeps its spelling. The hyphen of a word that is cut off (`I- I think`) is removed: recognisers do not
+    write it, and it would give away a pause.
+    """
+    typed = [word.translate(TYPEWRITER) for word in words]
+    spoken = [(word.rstrip("-") or word).encode("utf-8", "replace").decode() for word in typed]
+    found = [encoding.ids for encoding in tokenizer.encode_batch_fast(spoken, add_special_tokens=False)]
+    return [ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]] for ids in found]
+
+
+def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
+    """The id of a special piece, by the first of its `names` that the tokenizer has.
+
+    Raises BadModel, for the tokenizer's `path` if given, when it has none of them.
+    """
+    for name in names:
+        number = tokenizer.token_to_id(name)
+        if number is not None:
+            return number
+    raise BadModel(f"the tokenizer has no {names[0]}", str(path) if path else None)
+
+
+class OnnxEngine:
+    """An open ONNX model.
+
+    `device` is where it runs; `warning` is None or says why that is not the device one would expect.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        device: str = "auto",
+        *,
+        opened: OpenSession | None = None,
+        pieces_per_batch: int | None = None,
+        lanes: int | None = None,
+    ) -> None:
+        """Open the model for `device` (auto, cpu, cuda[:N]), or with a session that is `opened` already.
+
+        `auto` uses CUDA if it works, otherwise the CPU. `lanes` is the number of batches that run concurrently, by
+        default one a core, or one on a GPU. Raises BadModel if the files are missing or do not match each other, and
+        CappuncError if an explicitly named device cannot be used.
+        """
+        self.config = ModelConfig.load(directory)
+        self.lexicons = Lexicons.read(directory)
+        self.encoder = Encoder(directory, self.config)
+        #: Seconds spent on tokenising and on waiting for the graph, for `cappunc bench`.
+        self.tokenise_s = self.infer_s = 0.0
+        opened = opened or open_session(directory / "model.onnx", device)
+        #: Runs the graph; tests replace it to inspect the inputs.
+        self.session: Session = opened.session
+        self.device, self.warning = opened.device, opened.warning
+        #: Each core runs whole batches, so that none waits for another and its cache stays warm; onnxruntime releases
+        #: the GIL meanwhile.
+        self._threads = ThreadPoolExecutor(lanes or opened.lanes)
+        self._outputs = (*OUTPUTS, AROUND) if self.config.around else OUTPUTS
+        if self.config.around and AROUND not in opened.outputs:
+            raise BadModel(f"config.json names paired marks (around), but the graph lacks {AROUND}", str(directory))
+        #: Without an attention mask all chunks of a batch must have the same length.
+        self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
+        self._selects_pieces = WANTED in opened.inputs
+        kind = self.device.split(":")[0]
+        self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[kind]
+        self.words_per_group = _WORDS_PER_GROUP[kind]
+
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] are read in several pieces."""
+        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks + around].
+
+        `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
+        speaker changes after it. Chunks are run in batches of similar length, a bounded number at a time; while one
+        group of chunks is being yielded the next one is running. Rows that a chunk does not keep may be 0.
+        """
+        previous: Iterator[tuple[Chunk, Rows]] = iter(())
+        running: Sequence[Future[list[Rows]]] = ()
+        try:
+            for group in chunk_groups(chunks, self.words_per_group):
+                first, last = min(chunk.start for chunk in group), max(chunk.stop for chunk in group)
+                started = time.perf_counter()
+                text = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
+                self.tokenise_s += time.perf_counter() - started
+                local = [chunk.moved(-first) for chunk in group]
+                rows, running = self._submit(text, local)
+                yield from previous
+                previous = zip(group, rows, strict=True)
+            yield from previous
+        finally:
+            for batch in running:
+                batch.cancel()
+
+    def _submit(self, text: Pieces, chunks: Sequence[Chunk]) -> tuple[Iterator[Rows], Sequence[Future[list[Rows]]]]:
+        """Submit the chunks in batches: an iterator that waits for the rows of each, and the futures of the batches.
+
+        The chunks of a batch have similar lengths, without a padding mask the same.
+        """
+        most = self.config.max_pieces - 2
+        parts = [[chunk] if text.length(chunk) <= most else text.fitting(chunk, most) for chunk in chunks]
+        batches: list[tuple[Sequence[Chunk], int]] = []  # each with its width in pieces
+        # The longest chunk decides how many fit a batch.
+        todo = sorted(chain.from_iterable(parts), key=text.length)
+        while todo:
+            width = text.length(todo[-1]) + 2
+            if MASK in self._inputs:
+                width = min(-(-width // 8) * 8, self.config.max_pieces)
+                count = max(self._pieces_per_batch // width, 1)
+            else:
+                longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
+                count = min(max(self._pieces_per_batch // width, 1), longest)
+            batches.append((todo[-count:], width))
+            del todo[-count:]
+        # In the order of the text, whose beginning can then be decoded while its end is still being read.
+        batches.sort(key=lambda item: min(chunk.start for chunk in item[0]))
+        submitted: dict[Chunk, Part] = {}
+        for batch, width in batches:
+            rows = self._threads.submit(self._run, text, batch, width)
+            submitted.update((chunk, (rows, i)) for i, chunk in enumerate(batch))
+        return self._results(chunks, parts, submitted), [rows for rows, _ in submitted.values()]
+
+    def _results(
+        self, chunks: Sequence[Chunk], parts: Sequence[Sequence[Chunk]], submitted: Mapping[Chunk, Part]
+    ) -> Iterator[Rows]:
+        """The rows of each chunk, merged from those of its parts if it was too long for the encoder."""
+        try:
+            for chunk, pieces in zip(chunks, parts, strict=True):
+                started = time.perf_counter()
+                found = [rows.result()[i] for rows, i in (submitted[piece] for piece in pieces)]
+                self.infer_s += time.perf_counter() - started
+                if len(pieces) == 1:
+                    yield found[0]
+                else:
+                    shifted = [part.moved(-chunk.start) for part in pieces]
+                    yield merge(shifted, zip(shifted, found, strict=True), len(chunk))
+        finally:
+            for rows, _ in submitted.values():
+                rows.cancel()
+
+    def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
+        shape = len(batch), width
+        ids = np.full(shape, self.encoder.padding, np.int64)
+        mask, pauses, turns = (np.zeros(shape, np.int64) for _ in range(3))
+        lasts = []
+        for row, chunk in enumerate(batch):
+            start, stop = text.ends[chunk.start], text.ends[chunk.stop]
+            length = int(stop - start)
+            ids[row, 0] = self.encoder.opening
+            ids[row, 1 : length + 1] = text.ids[start:stop]
+            ids[row, length + 1] = self.encoder.closing
+            mask[row, : length + 2] = 1
+            last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # of each word, its last piece: [CLS] adds one
+            pauses[row, last] = text.pauses[chunk.start : chunk.stop]
+            turns[row, last] = text.turns[chunk.start : chunk.stop]
+            lasts.append(last[chunk.before : len(last) - chunk.after] if self._selects_pieces else last)
+        named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
+        feeds = {name: named[name] for name in self._inputs}
+        counts = list(map(len, lasts))
+        rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
+        if self._selects_pieces:
+            # As indices into the flattened batch; shorter rows are padded with index 0, whose outputs are ignored.
+            wanted, places = rows * width + places, np.concatenate([np.arange(count) for count in counts])
+            feeds[WANTED] = np.zeros((len(batch), max(counts)), np.int64)
+            feeds[WANTED][rows, places] = wanted
+        try:
+            logits = self.session.run(self._outputs, feeds)
+        except Exception as error:  # onnxruntime has no base class of its own
+            raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
+        case, marks, *around = (values[rows, places] for values in logits)
+        # Paired marks are independent; written with tanh, a logistic function is safe for any finite logit.
+        paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
+        table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
+        found = np.split(table, np.cumsum(counts)[:-1])
+        if not self._selects_pieces:
+            return found
+        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, found, strict=True)]
+
+
+def chunk_groups(chunks: Sequence[Chunk], words: int) -> Iterator[list[Chunk]]:
+    """Consecutive chunks in groups of at least `words` words each, but for the last."""
+    group: list[Chunk] = []
+    size = 0
+    for chunk in chunks:
+        group.append(chunk)
+        size += len(chunk)
+        if size >= words:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def softmax(logits: Rows) -> Rows:
+    """Probabilities along the last axis, safe for any finite logits."""
+    exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
+    exponents /= exponents.sum(-1, keepdims=True)
+    return exponents

@@ -1,0 +1,148 @@
+"""The recurrent engine: a state is carried from word to word, so that the work for each word is constant.
+
+Runs a graph of `training.gru.gru_export`: a forward GRU continues from the state after the previous words, and a
+backward GRU reads the pending words from the last to the first. A word passes through the forward GRU once; later runs
+reuse the states that were kept of it. The windows of many streams share one run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.network import Encoder
+from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.session import first_line, load_graph
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: States kept of words, [words, forward states of all layers + word vector]; row 0 is the word before the window.
+Kept = npt.NDArray[np.float32]
+
+_INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")
+#: Words in one run of the graph when whole texts are read.
+_WORDS_PER_RUN = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class GruWindow:
+    """Bare words, the milliseconds after each (None: unknown), and whether the speaker changes after it.
+
+    Probabilities are computed for the first `wanted` words, at least one. `kept` holds the states from earlier runs: of
+    the word before the window and of its first words, but never of the last word, whose pause and turn are not known
+    yet; None at the start of a text.
+    """
+
+    words: Sequence[str]
+    pauses: Sequence[int | None]
+    turns: Sequence[bool]
+    wanted: int
+    kept: Kept | None
+
+
+@dataclass(frozen=True, slots=True)
+class GruReading:
+    """The probabilities [wanted, cases + marks] of a window's first words, and the states `kept` of those read so far.
+
+    The first row of `kept` belongs to the word before the window.
+    """
+
+    rows: Rows
+    kept: Kept
+
+
+class GruEngine:
+    """An open recurrent model."""
+
+    device = "cpu"
+    warning: str | None = None
+
+    def __init__(self, directory: Path, device: str = "cpu") -> None:
+        """Open `directory`/gru.json and gru.onnx, always on the CPU; raises BadModel."""
+        del device
+        kind = ENGINES["gru"]
+        self.config = ModelConfig.load(directory, kind.config)
+        self.lexicons = Lexicons.read(directory)
+        self.encoder = Encoder(directory, self.config)
+        self._bins = list(self.config.pause_bins_ms)
+        #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
+        self._turn_offset = len(self._bins) + 2
+        self._session = load_graph(directory / kind.weights, _INPUTS)
+        kept = next(value for value in self._session.get_inputs() if value.name == "kept")
+        self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
+
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] are read in several pieces."""
+        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks], read as a separate text."""
+        chunks_per_run = max(_WORDS_PER_RUN // max(map(len, chunks), default=1), 1)
+        for start in range(0, len(chunks), chunks_per_run):
+            batch = chunks[start : start + chunks_per_run]
+            windows = [
+                GruWindow(words[c.start : c.stop], pauses[c.start : c.stop], turns[c.start : c.stop], len(c), None)
+                for c in batch
+            ]
+            for chunk, reading in zip(batch, self.read(windows), strict=True):
+                yield chunk, reading.rows
+
+    def read(self, windows: Sequence[GruWindow]) -> list[GruReading]:
+        """Read the windows of several streams in one run; raises CappuncError."""
+        lengths = [len(window.words) for window in windows]
+        kept = [self._initial if window.kept is None else window.kept for window in windows]
+        # The new words of all windows, and the pieces of all words, are padded to the same number.
+        first = min(map(len, kept)) - 1
+        new = max(lengths) - first
+        pieces = self._pieces(windows, first)
+        padding = [self.encoder.padding] * max(map(len, pieces.values()))
+        padded = {word: [*ids, *padding[len(ids) :]] for word, ids in pieces.items()}
+        ids, after, known_after = [], [], []
+        for window, length in zip(windows, lengths, strict=True):
+            missing = new - (length - first)
+            ids.append([*map(padded.__getitem__, window.words[first:]), *[padding] * missing])
+            pauses = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses[first:]]
+            rows = [turn * self._turn_offset + pause for pause, turn in zip(pauses, window.turns[first:], strict=True)]
+            after.append([*rows, *[0] * missing])
+            known_after.append([*rows[:-1], *[0] * (missing + 1)])
+        wanted = max(window.wanted for window in windows)
+        before = np.stack([rows[: first + 1] for rows in kept], 1)
+        feeds = {
+            "input_ids": np.array(ids, np.int64).swapaxes(0, 1),
+            "after": np.array(after, np.int64).T,
+            "known_after": np.array(known_after, np.int64).T,
+            "kept": before,
+            "lengths": np.array(lengths, np.int32),
+            "count": np.array([first + new]),
+            # The forward state of the last word is not needed until its own probabilities are wanted.
+            "read": np.array([max(new - 1, wanted - first, 1)]),
+            "wanted": np.array([wanted]),
+        }
+        try:
+            rows, read = self._session.run(["probabilities", "read_words"], feeds)
+        except Exception as error:  # onnxruntime has no base class of its own
+            raise CappuncError(f"the model failed: {first_line(error)}") from error
+        return [
+            # Copies: views would keep the arrays of all streams alive.
+            GruReading(rows[: window.wanted, i].copy(), np.concatenate([before[:, i], read[:, i]]))
+            for i, window in enumerate(windows)
+        ]
+
+    def _pieces(self, windows: Sequence[GruWindow], first: int) -> dict[str, list[int]]:
+        """The piece ids of each distinct word in the windows, from index `first` on."""
+        words = list(dict.fromkeys(chain.from_iterable(window.words[first:] for window in windows)))
+        return dict(zip(words, self.encoder.pieces(words), strict=True))

@@ -1,0 +1,306 @@
+"""Find the installed models, read and check their configs, and verify their files.
+
+config.json says what the outputs of a model mean and which windows it reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
+from cappunc_cli.languages import UNSPACED, language
+from cappunc_cli.restoration.chunks import check
+from cappunc_cli.restoration.models.engines import ENGINES, NETWORK, EngineSpec
+
+#: Numbers in a config are below this: no window or pause is as long, and numpy takes them.
+_MOST = 1_000_000_000
+#: The encoder must hold at least one word of `network.PIECES_PER_WORD` pieces and its two special pieces.
+_FEWEST_PIECES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """Linear-chain CRF scores (nats) between marks, [from][to], and at both ends of a text, in the order of `marks`."""
+
+    transitions: tuple[tuple[float, ...], ...]
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The config of a model: config.json, or the file that another engine has in its place.
+
+    `cases` and `marks` name the columns of the first two outputs in order; `around` those of the third, which not
+    every model has: paired marks, each independent of the others. `window`, `overlap` and `min_words_cut` are words;
+    `max_pieces` counts subword pieces, [CLS] and [SEP] included. `pause_bins_ms` are ascending bin edges.
+
+    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one. The last word of a text
+    ends a sentence if the model gives that a probability of at least `end_share`. `consistency` (0 to 1) is the share
+    of the model's doubt about a capital that counts against a sentence end before it. `fast` marks the faster one of a
+    language's two models. `ensemble` maps other models to their shares (0 to 1 in all) of the probabilities of texts in
+    their languages. `files` maps file names to their SHA-256.
+    """
+
+    name: str
+    languages: tuple[str, ...]
+    licence: str
+    cases: tuple[Case, ...]
+    marks: tuple[str, ...]
+    window: int
+    overlap: int
+    min_words_cut: int
+    max_pieces: int
+    pause_bins_ms: tuple[int, ...]
+    bias: Mapping[str, float] = field(default_factory=dict)
+    crf: Transitions | None = None
+    consistency: float = 0.0
+    end_share: float = 0.15
+    around: tuple[PairedMark, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    version: str = "1"
+    fast: bool = False
+    ensemble: Mapping[str, float] = field(default_factory=dict)
+
+    @staticmethod
+    def load(directory: Path, name: str = "config.json") -> ModelConfig:
+        """Read and check the config `name` of a model directory; raises BadModel."""
+        path = directory / name
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values, dict):
+                raise BadModel("must be a JSON object")
+            if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
+                raise BadModel(f"{missing[0]} is missing")
+            found: dict[str, Any] = {"licence": ""}
+            found |= {key: _typed(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
+            if values.get("crf") is not None:
+                found["crf"] = _transitions(values["crf"])
+            for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
+                if unknown := [label for label in found.get(key, ()) if label not in known]:
+                    raise BadModel(f"{key}: unknown {unknown[0]!r}")
+            found["cases"] = tuple(map(Case, found["cases"]))
+            found["around"] = tuple(map(PairedMark, found.get("around", ())))
+            config = ModelConfig(**found)
+            _check_consistency(config)
+            return config
+        except OSError as error:
+            raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
+        except CappuncError as error:
+            raise BadModel(error.message, str(path)) from error
+        except (ValueError, RecursionError) as error:
+            raise BadModel(f"not JSON: {error}", str(path)) from error
+
+
+#: The names of types in error messages.
+_TYPE_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+#: The types of the fields: a type, or list or dict with that of its items.
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "cases": (list, str), "marks": (list, str), "name": (str,), "languages": (list, str), "licence": (str,),
+    "window": (int,), "overlap": (int,), "min_words_cut": (int,), "max_pieces": (int,), "pause_bins_ms": (list, int),
+    "bias": (dict, float), "consistency": (float,), "end_share": (float,), "around": (list, str), "files": (dict, str),
+    "version": (str,), "fast": (bool,), "ensemble": (dict, float),
+}  # fmt: skip
+_OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
+
+
+def _typed(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
+    """The value of a field of config.json, a tuple if it is a list.
+
+    Raises BadModel unless it is of type `kind` and its items, if an `inner` type is given, are of that.
+    """
+    expected, items, fits = kind, [value], isinstance(value, kind)
+    if inner is not None and fits:
+        expected, items = inner, list(value.values() if kind is dict else value)
+    # JSON's own types, so that `true` is no number.
+    accepted = {int, float} if expected is float else {expected}
+    if not accepted.issuperset(map(type, items)):
+        raise BadModel(f"{key}: must be {_TYPE_NAMES[expected]}")
+    if expected in (int, float) and not all(abs(item) < _MOST for item in items):  # false for NaN, too
+        raise BadModel(f"{key}: must be below {_MOST:,}")
+    typed = list(map(expected, items))
+    return typed[0] if inner is None else dict(zip(value, typed, strict=True)) if kind is dict else tuple(typed)
+
+
+def _transitions(value: Any) -> Transitions:
+    parts = _typed("crf", value, dict)
+    rows = _typed("crf", parts.get("transitions"), list, list)
+    start, end = (_typed("crf", parts.get(side), list, float) for side in ("start", "end"))
+    return Transitions(tuple([_typed("crf", row, list, float) for row in rows]), start, end)
+
+
+def _check_consistency(config: ModelConfig) -> None:
+    """Raise BadModel or WrongUsage for values that contradict each other."""
+    if (PairedMark.OPEN_QUOTE in config.around) != (PairedMark.CLOSE_QUOTE in config.around):
+        raise BadModel("around: must name both quotation marks or none")
+    for name, labels, needed in (
+        ("cases", config.cases, ("lower", "capital")),
+        ("marks", config.marks, ("",)),
+        ("around", config.around, ()),
+    ):
+        if len(set(labels)) != len(labels):
+            raise BadModel(f"{name}: a label is listed twice")
+        if missing := [label for label in needed if label not in labels]:
+            raise BadModel(f"{name}: {missing[0]!r} is missing")
+    if list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)):
+        raise BadModel("pause_bins_ms: must be in ascending order")
+    if unknown := [m for m in config.bias if m not in (*config.marks, *config.around)]:
+        raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
+    if not config.languages:
+        raise BadModel("languages: must name at least one")
+    if not 0 <= config.consistency <= 1:
+        raise BadModel("consistency: must be between 0 and 1")
+    if min(config.ensemble.values(), default=0) < 0 or sum(config.ensemble.values()) > 1:
+        raise BadModel("ensemble: shares must be at least 0, and at most 1 in all")
+    if config.max_pieces < _FEWEST_PIECES:
+        raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
+    if (crf := config.crf) is not None:
+        lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
+        if lengths != {len(config.marks)}:
+            raise BadModel(f"crf: every row must have one number for each of the {len(config.marks)} marks")
+    check(config.window, config.overlap, config.min_words_cut)
+
+
+def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
+    """Every directory with a model for an engine.
+
+    Directories in CAPPUNC_MODELS come before the package's own; of two models of one name the first one counts.
+    """
+    user = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
+    found: dict[str, Path] = {}
+    for root in (*user, *model_folders(Path(__file__).parents[2])):
+        for path in sorted(root.glob(f"*/{engine.config}")):
+            found.setdefault(path.parent.name, path.parent)
+    return list(found.values())
+
+
+def model_folders(package: Path) -> list[Path]:
+    """The folders with the models of an installed `package`: its own, or else those of model wheels beside it.
+
+    A model wheel names its package as an entry point in the group `cappunc.models`.
+    """
+    own = [folder for folder in (package / "_models", package.parent / "models") if folder.is_dir()]
+    if own:
+        return own
+    from importlib.metadata import entry_points  # slow to load, and an ordinary installation does not need it
+
+    specs = [find_spec(entry.module) for entry in entry_points(group="cappunc.models")]
+    return [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
+
+
+def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
+    """The directory of a model, given its name or path; raises UnknownModel."""
+    for path in installed(engine):
+        if path.name == name_or_dir:
+            return path
+    path = Path(name_or_dir)
+    if name_or_dir and (path / engine.config).is_file():
+        return path
+    names = ", ".join(path.name for path in installed(engine)) or "none"
+    raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
+
+
+def find_member(directory: Path, name: str) -> Path:
+    """The directory of a model in the ensemble of that in `directory`: beside it or installed; raises UnknownModel."""
+    beside = directory.parent / name
+    return beside if (beside / ENGINES[NETWORK].config).is_file() else find_model(name)
+
+
+def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
+    """The codes of all languages that have a model, sorted."""
+    return sorted({code for config in _configs(engine).values() for code in config.languages})
+
+
+def known_languages() -> list[str]:
+    """The codes of all languages that have a model of any engine, sorted."""
+    return sorted({code for engine in ENGINES.values() for code in model_languages(engine)})
+
+
+def languages_of(model: str, engine: str) -> list[str]:
+    """The language codes of a model, given by name or directory; raises BadModel."""
+    kind = ENGINES[engine]
+    return list(ModelConfig.load(find_model(model, kind), kind.config).languages)
+
+
+def languages_with(mark: PairedMark) -> list[str]:
+    """The codes of all languages for which a model of any engine restores a paired mark, sorted."""
+    known = [config for engine in ENGINES.values() for config in _configs(engine).values()]
+    return sorted({code for config in known if mark in config.around for code in config.languages})
+
+
+def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
+    """The directory of the model for a language, preferably one for that language alone; raises UnknownModel.
+
+    `fast` chooses between the fast and the best model of a language that has both.
+    """
+    found = _configs(engine)
+    fitting = [path for path, config in found.items() if code in config.languages]
+    if not fitting:
+        known = ", ".join(model_languages(engine)) or "none"
+        raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
+    return min(fitting, key=lambda path: (found[path].fast != fast, len(found[path].languages), path.name != code))
+
+
+def model_for(code: str, engine: str, fast: bool = False) -> str:
+    """As `find_model_for`, for a named engine; the error says how to get a model for the language."""
+    try:
+        return str(find_model_for(code, ENGINES[engine], fast=fast))
+    except BadModel as error:
+        for other, config in ENGINES.items():
+            try:
+                find_model_for(code, config)
+            except BadModel:
+                continue
+            raise UnknownModel(f"{error.message}; --engine {other} has one") from error
+        hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
+        hint = "" if code in UNSPACED else hint
+        raise UnknownModel(error.message + hint) from error
+
+
+def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
+    found = {}
+    for path in installed(engine):
+        try:
+            found[path] = ModelConfig.load(path, engine.config)
+        except BadModel:
+            continue  # `cappunc models` reports it
+    return found
+
+
+def verify_model(directory: Path) -> None:
+    """Check the SHA-256 of every file that the configs in a directory list; raises BadModel."""
+    configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
+    for config in configs or [ENGINES[NETWORK].config]:
+        _verify(directory, config)
+
+
+def _verify(directory: Path, config: str) -> None:
+    files = ModelConfig.load(directory, config).files
+    if not files:
+        raise BadModel(f"{config} lists no files to verify", str(directory))
+    for name, expected in files.items():
+        path = directory / name
+        if Path(name).name != name or not path.is_file():  # a pipe or /dev/zero would never end
+            raise BadModel(f"{config} lists a file that is not in the folder: {name!r}", str(directory))
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
+        if actual != expected:
+            raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))

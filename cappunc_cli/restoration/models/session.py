@@ -1,0 +1,227 @@
+"""Choose a device, and open a model file on it with onnxruntime, which no other module imports."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
+from cappunc_cli.restoration.models.engines import INPUTS, MASK, OUTPUTS
+
+#: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
+_MULTIPLY_MODEL = (
+    b'\x08\x08:>\n\x18\n\x01x\n\x01w\x12\x01y"\rMatMulInteger\x12\x01gZ\t\n\x01x\x12\x04\n\x02\x08\x02'
+    b"Z\t\n\x01w\x12\x04\n\x02\x08\x03b\t\n\x01y\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\x11"
+)
+
+_DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
+_CUDA = "CUDAExecutionProvider"
+
+Feeds = Mapping[str, npt.NDArray[np.int64]]
+
+
+class Session(Protocol):
+    """The part of a session that the engine uses."""
+
+    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A session, the names of its inputs and outputs, the device that it runs on, and a warning or None.
+
+    `lanes` is the number of concurrent runs that keep the device busy.
+    """
+
+    session: Session
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    device: str
+    warning: str | None
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The number of a CUDA device, None for the CPU; unless it is `required`, the CPU may take its place."""
+
+    index: int | None
+    required: bool = True
+
+
+def parse_device(device: str) -> re.Match[str]:
+    """Parse a device name, whose only group is the number of a GPU; raises WrongUsage for an unknown one."""
+    match = _DEVICE.fullmatch(device)
+    if not match:
+        raise WrongUsage(f"unknown device {device!r}; use auto, cpu or cuda[:N]")
+    return match
+
+
+def choose_device(device: str, available: Sequence[str]) -> Device:
+    """The device to try first for `auto`, `cpu`, `cuda` or `cuda:1`.
+
+    `available` are the providers that onnxruntime was built with, whatever the machine has; so `auto` also checks
+    for a driver. Raises CappuncError.
+    """
+    match = parse_device(device)
+    if device == "cpu":
+        return Device(None)
+    problem = ""
+    if _CUDA not in available:
+        problem = "this onnxruntime has no CUDA support; use --device cpu or install onnxruntime-gpu"
+    else:
+        try:
+            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        except OSError:
+            problem = "no NVIDIA driver found on this machine; use --device cpu"
+    if not problem:
+        return Device(int(match[1] or 0), required=device != "auto")
+    if device == "auto":
+        return Device(None)
+    raise CappuncError(problem)
+
+
+def physical_cores() -> int:
+    """The number of physical cores that this process may use, within the CPU quota of its container."""
+    try:
+        allowed = sorted(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        return max((os.cpu_count() or 2) // (1 if sys.platform == "darwin" else 2), 1)
+    cores: set[str] = set()
+    for cpu in allowed:
+        try:
+            cores.add(Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text())
+        except OSError:
+            cores.add(str(cpu))
+    count = len(cores)
+    with suppress(OSError, ValueError):  # without a quota there is no such file, or it says "max"
+        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        count = min(count, -(-int(limit) // int(period)))
+    return max(count, 1)
+
+
+def open_session(path: Path, device: str) -> OpenSession:
+    """Open a model file for `device`; raises BadModel, or CappuncError for a named device that cannot be used."""
+    import onnxruntime
+
+    # Failures raise exceptions; the library's log output adds nothing.
+    onnxruntime.set_default_logger_severity(4)
+    if not path.is_file():
+        raise BadModel("the model file is missing", str(path))
+    chosen = choose_device(device, onnxruntime.get_available_providers())
+    session, problem = (None, "") if chosen.index is None else _on_gpu(path, chosen.index)
+    if problem and chosen.required:
+        raise CappuncError(problem)
+    if session is not None:
+        name, lanes = f"cuda:{chosen.index}", 1
+    else:
+        session = load_graph(path)
+        name, lanes = "cpu", physical_cores()
+        if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
+            lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
+    inputs = frozenset(value.name for value in session.get_inputs())
+    outputs = frozenset(value.name for value in session.get_outputs())
+    return OpenSession(session, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
+
+
+def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:
+    """A session whose runs use one core each, on the CPU unless `providers` name a GPU.
+
+    Raises BadModel, also if the graph lacks an output or one of `inputs`, except for the padding mask.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # One thread a run: concurrent runs use several cores better than one run does.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    if _saturates():
+        # Exact 8-bit products, by kernels that take two and a half times as long.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    source, where = (str(model), str(model)) if isinstance(model, Path) else (model, "")
+    try:
+        session = onnxruntime.InferenceSession(source, options, list(providers) or ["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has no base class of its own
+        raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
+    known_inputs, outputs = ({v.name for v in values} for values in (session.get_inputs(), session.get_outputs()))
+    missing = set(inputs) - known_inputs - {MASK} | set(OUTPUTS) - outputs
+    if missing:
+        raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", where)
+    return session
+
+
+def _on_gpu(path: Path, index: int) -> tuple[Any, str]:
+    """(session, "") on the GPU, or (None, why the GPU cannot be used)."""
+    import onnxruntime
+
+    missing = f"CUDA cannot be used: its libraries are missing or incompatible; {install_extra('cuda')}"
+    try:
+        from cappunc_cli.restoration.models.gpu import float16_model
+
+        model = float16_model(path)
+    except ImportError:
+        return None, f"CUDA cannot be used: the package onnx is missing; {install_extra('cuda')}"
+    if hasattr(onnxruntime, "preload_dlls"):
+        # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
+        with _silence():
+            onnxruntime.preload_dlls(directory="")
+    options = {"device_id": str(index), "cudnn_conv_algo_search": "HEURISTIC"}
+    try:
+        with _silence():
+            session = load_graph(model, providers=[(_CUDA, options), "CPUExecutionProvider"])
+    except BadModel:
+        return None, missing
+    # onnxruntime falls back to the CPU without an error when a CUDA library is missing.
+    return (session, "") if _CUDA in session.get_providers() else (None, missing)
+
+
+@cache
+def _saturates() -> bool:
+    """Whether 8-bit matrix products saturate at 16 bits on this processor, as on x86 without VNNI.
+
+    Found by trying it, since every system reports processor features in another way.
+    """
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(_MULTIPLY_MODEL, providers=["CPUExecutionProvider"])
+    x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
+    (found,) = session.run(None, {"x": x, "w": w})
+    return bool((found != 64 * 255 * 127).any())
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Silence stdout and stderr, C libraries included: a library whose dependency is missing prints pages."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    saved: list[tuple[int, int]] = []
+    for number in (1, 2):
+        with suppress(OSError):  # closed
+            saved.append((number, os.dup(number)))
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        try:
+            for number, _ in saved:
+                os.dup2(nothing.fileno(), number)
+            yield
+        finally:
+            for number, copy in saved:
+                os.dup2(copy, number)
+                os.close(copy)
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error message, or the name of the exception if it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

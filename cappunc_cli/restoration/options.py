@@ -1,0 +1,132 @@
+"""The options of restoration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import NoneType
+from typing import Annotated
+
+from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
+from cappunc_cli.errors import WrongUsage, require
+from cappunc_cli.languages import Language, language
+from cappunc_cli.options import CHANGE, EXPERT, Option, verify_options
+from cappunc_cli.restoration.chunks import check
+from cappunc_cli.restoration.models.registry import ModelConfig, languages_with
+from cappunc_cli.restoration.terms import Glossary
+
+EXISTING = ("auto", "keep", "recheck", "replace")
+#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
+SENSITIVITY_NATS = 6.0
+#: What each style adds to the score of a comma, in nats: a comma needs odds of about 2:1 with light, 1:2 with heavy.
+STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
+
+_ONLY_IF_NAMED = QUOTE_PAIR | {PairedMark.OPEN_DASH}
+
+
+def known_marks(marks: str) -> str:
+    """The marks; raises ValueError if one of them is unknown."""
+    if unknown := [mark for mark in marks if mark not in (*MARKS, *PairedMark)]:
+        raise ValueError(f"may have only {MARKS}{''.join(PairedMark)}, not {unknown[0]!r}")
+    return marks
+
+
+Marks = Annotated[
+    str | None,
+    Option(
+        f"Use only these: {MARKS}“”– (others become the nearest).",
+        CHANGE,
+        metavar="MARKS",
+        check=known_marks,
+        settable=True,
+    ),
+]
+Sensitivity = Annotated[
+    float, Option("From 0, few marks, to 1, many.", CHANGE, metavar="0..1", least=0, most=1, settable=True)
+]
+Style = Annotated[
+    str, Option("Commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True)
+]
+Existing = Annotated[
+    str,
+    Option(
+        "auto: restore what is missing; keep: never remove; recheck: auto, and remove what is surely wrong; "
+        "replace: start over.",
+        CHANGE,
+        metavar="HOW",
+        choices=EXISTING,
+        settable=True,
+    ),
+]
+Pauses = Annotated[bool, Option("Do not use pauses between words as evidence.", EXPERT, settable=True)]
+Window = Annotated[int | None, Option("Words that the model reads at once.", EXPERT, least=1, settable=True)]
+Overlap = Annotated[int | None, Option("Words that adjacent windows share.", EXPERT, least=0, settable=True)]
+MinWordsCut = Annotated[
+    int | None,
+    Option("Words of the overlap whose results come from the later window.", EXPERT, least=0, settable=True),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a text is restored.
+
+    `marks`: the marks that may be added; None means all that the model knows except quotation marks and dashes of
+    direct speech, which are a matter of house style and must be named. `sensitivity`: from 0 (hardly any mark) over
+    0.5 (as trained) to 1 (many). `style`: that of commas (light, standard, heavy), on which house styles differ most.
+    `existing`: what happens to the marks and case of the input (auto, keep, replace). `window`, `overlap` and
+    `min_words_cut`, in words, override the model's own. `pauses`: whether timestamps are used. `language`: the code of
+    the text's language for a model of several (None: its first). `glossary`: terms that are written as given. `apart`
+    decides marks and case independently, to measure what deciding them together is worth.
+
+    Raises WrongUsage for invalid values.
+
+    >>> words = [cappunc.Word(text) for text in "so are you coming to london".split()]
+    >>> cappunc.restore(words, cappunc.load_model("en"), cappunc.Options(marks="."))
+    ['So', 'are', 'you', 'coming', 'to', 'London.']
+    """
+
+    marks: Marks = None
+    sensitivity: Sensitivity = 0.5
+    style: Style = "standard"
+    existing: Existing = "auto"
+    pauses: Pauses = True
+    window: Window = None
+    overlap: Overlap = None
+    min_words_cut: MinWordsCut = None
+    language: str | None = None
+    glossary: Glossary = field(default_factory=Glossary)
+    apart: bool = False
+
+    def __post_init__(self) -> None:
+        verify_options(self)
+        require("apart", self.apart, bool, "True or False")
+        require("language", self.language, (str, NoneType), "a str or None")
+        require("glossary", self.glossary, Glossary, "a Glossary")
+
+    def conventions(self, config: ModelConfig) -> Language:
+        """The conventions of the text's language."""
+        return language(self.language or config.languages[0])
+
+    def paired_marks(self, config: ModelConfig) -> frozenset[PairedMark]:
+        """The quotation marks and dashes to restore; naming one quotation mark asks for both.
+
+        Raises WrongUsage if the model does not restore them.
+        """
+        asked = {mark for mark in _ONLY_IF_NAMED if mark in (self.marks or "")}
+        if asked & QUOTE_PAIR:
+            asked |= QUOTE_PAIR
+        if missing := sorted(asked - set(config.around)):
+            others = ", ".join(languages_with(missing[0]))
+            hint = f"; models for {others} do" if others else ""
+            raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}{hint}")
+        return frozenset(asked)
+
+    def windows(self, config: ModelConfig) -> tuple[int, int, int]:
+        """(window, overlap, min_words_cut), with defaults scaled to the sizes that are given; raises WrongUsage."""
+        window = config.window if self.window is None else self.window
+        overlap = min(config.overlap, max(window, 1) // 2) if self.overlap is None else self.overlap
+        cut = self.min_words_cut
+        if cut is None:
+            cut = overlap * config.min_words_cut // max(config.overlap, 1)
+        check(window, overlap, cut)
+        return window, overlap, cut

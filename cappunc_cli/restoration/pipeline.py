@@ -1,0 +1,458 @@
+"""The whole flow: words, chunks, probabilities, labels, new words; for one text, many, and long ones in sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import accumulate, chain, islice
+from numbers import Integral
+from operator import is_
+from os import PathLike, fspath
+from sys import intern
+from types import NoneType
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from cappunc_cli.document.labels import LOWER, Label, cached_strip, dress
+from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
+from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadModel, WrongUsage, require
+from cappunc_cli.languages import Language
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
+from cappunc_cli.restoration.decoding.decoder import allowed, decide
+from cappunc_cli.restoration.decoding.evidence import evidence, lexical_rules
+from cappunc_cli.restoration.decoding.existing import Missing, find_missing
+from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
+from cappunc_cli.restoration.decoding.passage import (
+    Flags,
+    Passage,
+    Posteriors,
+    posteriors_of,
+    sentence_end_probability,
+)
+from cappunc_cli.restoration.decoding.recheck import recheck
+from cappunc_cli.restoration.decoding.word_properties import (
+    UNITS,
+    abbreviation_properties,
+    initial_properties,
+    word_properties,
+)
+from cappunc_cli.restoration.glued import join_glued, part_glued
+from cappunc_cli.restoration.lexicon import Lexicon, Lexicons
+from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.models.registry import ModelConfig, find_member, find_model, find_model_for
+from cappunc_cli.restoration.options import Options
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
+_MAX_ROUNDS = 5
+#: Words at the beginning of a text that decide whether its blank lines separate turns.
+_BLANK_LINE_SAMPLE = 1000
+
+#: Words that are decided at a time (about an hour of speech), and words of context on each side.
+_SECTION, _CONTEXT = 1 << 13, 512
+
+
+class Engine(Protocol):
+    """An open model; see `OnnxEngine` for its members."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def lexicons(self) -> Lexicons: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def warning(self) -> str | None: ...
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]: ...
+
+    def are_rare(self, words: Sequence[str]) -> Flags:
+        """Which bare words [n] the model has not learnt one by one, but in pieces or by their endings."""
+        ...
+
+
+#: The end of a word that its speaker did not finish.
+_CUT_OFF = re.compile(r"[^\W_]-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An open model: its config, the engine that runs it, and its lexicon in each of its languages.
+
+    `ensemble` are other models whose probabilities count in their languages, each with its share.
+
+    >>> model = cappunc.load_model("en")
+    >>> model.config.languages, model.lexicons["en"]["iphone"]
+    (('en',), 'iPhone')
+    """
+
+    config: ModelConfig
+    engine: Engine
+    lexicons: Lexicons
+    ensemble: Sequence[tuple[Model, float]] = ()
+
+    def members(self, options: Options) -> list[tuple[Model, float]]:
+        """The other models, with their shares, that have the language of the text."""
+        code = options.conventions(self.config).code
+        return [(member, part) for member, part in self.ensemble if code in member.config.languages]
+
+
+def load_model(
+    name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK
+) -> Model:
+    """Open a model on `device` (auto, cpu, cuda[:N]): by its name or directory, or that of a language.
+
+    Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
+    `model.engine.warning` says why.
+
+    >>> cappunc.load_model(language="es", device="cpu").config.name
+    'multi'
+    """
+    require("name", name, (str, PathLike, NoneType), "a name, a directory or None")
+    require("language", language, str, "a language code")
+    require("device", device, str, "a str")
+    if engine not in [*ENGINES]:
+        raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
+    spec = ENGINES[engine]
+    directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
+    opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
+    members = []
+    for other, part in opened.config.ensemble.items():
+        place = find_member(directory, other)
+        if ModelConfig.load(place).ensemble:
+            raise BadModel(f"ensemble: {other} has one of its own", str(directory))
+        member = load_model(str(place), device)
+        if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
+            raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
+        members.append((member, part))
+    return Model(opened.config, opened, opened.lexicons, members)
+
+
+def restore(
+    words: Sequence[Word],
+    model: Model,
+    options: Options | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[str]:
+    """The new text of each word: the same words with other marks and case.
+
+    `progress` is called from time to time with the number of words that the model has read. Raises CappuncError.
+
+    >>> words = [cappunc.Word("good", 0, 300), cappunc.Word("evening", 300, 700), cappunc.Word("london", 720, 1300)]
+    >>> cappunc.restore(words, cappunc.load_model("en"))
+    ['Good', 'evening,', 'London.']
+    """
+    options = Options() if options is None else options
+    require("model", model, Model, "one that load_model opened")
+    require("options", options, Options, "Options")
+    require("words", words, Iterable, "a sequence of Word")
+    words = list(words)  # an iterator could be read only once
+    for word in words:
+        require("a word", word, Word, "a Word")
+        require("the text of a word", word.text, str, "a str")
+        for time in (word.start, word.end):
+            require("a time", time, (Integral, NoneType), "whole milliseconds or None")
+    lexicon = _lexicon(model, options)
+    parts = with_paragraphs(part_glued(words, lexicon), model, options)
+    texts = rewrite_long(parts, probabilities(parts, model, options, progress), model, options)
+    return join_glued(words, texts, lexicon)
+
+
+def restore_all(
+    texts: Sequence[Sequence[Word]],
+    model: Model,
+    options: Options,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[list[str]]:
+    """For each text, the new texts of its words as in `restore`.
+
+    `progress` is called with the number of words of all texts that the model has read. Raises CappuncError.
+    """
+    lexicon = _lexicon(model, options)
+    parts = [with_paragraphs(part_glued(words, lexicon), model, options) for words in texts]
+    rows = probabilities_of_each(parts, model, options, progress)
+    for words, parted in zip(texts, parts, strict=True):
+        # Rows are not kept while the caller writes the result: they are many times as large as their text.
+        yield join_glued(words, rewrite_long(parted, next(rows), model, options), lexicon)
+
+
+def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
+    """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
+    if not any(word.blank_before for word in words):
+        return words
+    blanks = accumulate(word.blank_before for word in words)
+    parted = [
+        replace(word, turn=word.turn + before, blank_before=False) for word, before in zip(words, blanks, strict=True)
+    ]
+    samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
+    ends, ends_with_turns = (
+        sentence_end_probability(passage_of(sample, rows, model, options).posteriors)
+        for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
+    )
+    blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]
+    return parted if part_turns(ends, ends_with_turns, blank_before) else words
+
+
+def probabilities(
+    words: Sequence[Word],
+    model: Model,
+    options: Options | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Rows:
+    """The probabilities for each word, [n, cases + marks + around].
+
+    They are the model's, which reads neither marks nor case, with cases weighed by how the words are written elsewhere
+    (`decoding/forms.py`). `progress` is as in `restore`. Raises CappuncError.
+    """
+    return next(probabilities_of_each([words], model, options or Options(), progress))
+
+
+def probabilities_of_each(
+    texts: Sequence[Sequence[Word]],
+    model: Model,
+    options: Options,
+    progress: Callable[[int], None] | None = None,
+    after: int | None = None,
+    *,
+    together: bool = True,
+) -> Iterator[Rows]:
+    """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
+
+    `progress` is called with the number of words of all texts that the model has read. `after` is the pause after the
+    last word of the last text (ms), if known. `together`: all occurrences of a word in a text count for each. Raises
+    CappuncError.
+    """
+    window, overlap, min_words_cut = options.windows(model.config)
+    bare = [intern(cached_strip(word.text)[0]) for words in texts for word in words]
+    silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
+    silence[-1:] = [after] if silence else []
+    if not options.pauses:
+        silence = [None] * len(bare)
+    turns = list(chain.from_iterable(map(turn_ends, texts)))
+    counts = list(map(len, texts))
+    chunks = [split(count, window, overlap, min_words_cut) for count in counts]
+    offsets = accumulate(counts, initial=0)
+    placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
+    rows = model.engine.predict(bare, silence, turns, placed)
+    if model.ensemble and (members := model.members(options)):
+        others = [member.engine.predict(bare, silence, turns, placed) for member, _ in members]
+        weights = [_weights(part, member.config, model.config) for member, part in members]
+        rows = _averaged(rows, others, weights)
+    if progress is not None:
+        rows = _with_progress(rows, progress)
+    for own, words in zip(chunks, texts, strict=True):
+        yield _weighed(words, merge(own, islice(rows, len(own)), len(words)), model, options, together=together)
+
+
+def _weighed(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
+    """The rows of a text with their cases weighed by the forms of words."""
+    bare, labels = _written(words)
+    lexicon = text_lexicon(bare, labels, model, options) if together else _lexicon(model, options)
+    if not lexicon.shares:
+        return rows
+    return weigh_forms(rows, bare, lexicon, model.config, model.engine.are_rare(bare) if together else None)
+
+
+def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
+    """The bare words of a text, and their labels."""
+    found = [cached_strip(word.text) for word in words]
+    return [bare for bare, _ in found], [label for _, label in found]
+
+
+def _lexicon(model: Model, options: Options) -> Lexicon:
+    return model.lexicons[options.conventions(model.config).code]
+
+
+def text_lexicon(bare: Sequence[str], labels: Sequence[Label], model: Model, options: Options) -> Lexicon:
+    """The model's lexicon in the language of a text, with the forms that the text itself shows."""
+    return with_witnesses(_lexicon(model, options), bare, labels)
+
+
+def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
+    """The words as they are written, with their `probabilities`, ready for decoding; `live`: the last ones so far."""
+    bare, labels = _written(words)
+    lexicon = _lexicon(model, options) if live else text_lexicon(bare, labels, model, options)
+    conventions = options.conventions(model.config)
+    turns = np.array(turn_ends(words), np.bool_)
+    if options.pauses:
+        # After so long a silence something else begins, as with another speaker: a title, and then the first scene.
+        turns |= np.array([(pause or 0) >= LONGEST_PAUSE for pause in pauses(words)], np.bool_)
+    cues = np.array([word.cue for word in words])
+    starts = np.append(True, cues[1:] != cues[:-1])[: len(words)]
+    return Passage(
+        bare=bare,
+        labels=labels,
+        posteriors=_posteriors(bare, labels, turns, rows, model.config, lexicon, conventions),
+        turn_ends=turns,
+        # A word that is cut off (`wait- no`) has its dash for a mark.
+        followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
+        preceded=np.array([word.preceded for word in words], np.bool_),
+        cue_starts=starts,
+        cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
+        config=model.config,
+        options=options,
+        conventions=conventions,
+        lexicon=lexicon,
+    )
+
+
+def _posteriors(
+    bare: Sequence[str],
+    labels: Sequence[Label],
+    turns: Flags,
+    rows: Rows,
+    config: ModelConfig,
+    lexicon: Lexicon,
+    conventions: Language,
+) -> Posteriors:
+    """The probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
+    properties = word_properties(bare, conventions, lexicon)
+    several_written = len(bare) > 1 and any(label.after for label in labels)
+    if several_written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
+        properties |= abbreviation_properties(bare, labels, conventions)
+    posteriors = posteriors_of(rows, properties, config)
+    if several_written:
+        initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
+        posteriors = replace(posteriors, properties=properties | initial)
+    return posteriors
+
+
+def rewrite(
+    words: Sequence[Word],
+    rows: Rows,
+    model: Model,
+    options: Options,
+    committed: Sequence[str] = (),
+    continues: bool = False,
+) -> list[str]:
+    """The new text of each word, given the model's `probabilities` of them.
+
+    The first words keep the texts `committed`. If the text `continues`, it does not end with its last word.
+
+    The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
+    its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
+    fixing the result again would not either.
+    """
+    if not words:
+        return []
+    if options.existing == "recheck":
+        words, options = _rechecked(words, rows, model, options), replace(options, existing="auto")
+    passage = passage_of(words, rows, model, options, live=bool(committed) or continues)
+    passage.committed, passage.continues = len(committed), continues
+    written = passage.labels
+    fixed = [label for _, label in map(cached_strip, committed)]
+    for _ in range(_MAX_ROUNDS):
+        before, passage.labels = passage.labels, [*fixed, *_round(passage, fixed)[len(fixed) :]]
+        if all(map(is_, before, passage.labels)):
+            break
+        passage.posteriors = _posteriors(
+            passage.bare,
+            passage.labels,
+            passage.turn_ends,
+            rows,
+            passage.config,
+            passage.lexicon,
+            passage.conventions,
+        )
+    new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
+    texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
+    return [*committed, *texts[len(committed) :]]
+
+
+def _rechecked(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
+    """The words without the marks that are nearly certainly wrong."""
+    passage = passage_of(words, rows, model, options)
+    lacking = find_missing(passage).lacks_marks
+    passage.posteriors = allowed(passage)
+    checked = zip(words, passage.labels, recheck(passage, lacking), passage.bare, strict=True)
+    return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
+
+
+def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
+    """The labels of a passage after one round of decisions; the first words are taken to have `fixed` ones."""
+    labels, options = passage.labels, passage.options
+    missing = None if options.existing == "replace" else find_missing(passage)
+    passage.posteriors = allowed(passage)
+    known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, missing))
+    decided = decide(replace(passage, labels=[*fixed, *with_rules[len(fixed) :]]), known)
+    for i in np.flatnonzero(passage.followed).tolist():
+        # A new mark would come between the word and the address or formula after it. Nor does one come after that,
+        # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
+        # it might take the period for a part of it.
+        decided[i] = replace(decided[i], after=labels[i].after)
+    case_is_fixed = (known.cases >= 0).tolist()
+    found = list(labels)
+    for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
+        if ruled is old and new is old:
+            continue  # labels are cached, so most unchanged ones are the same object
+        # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
+        keeps_case = case_is_fixed[i]
+        label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
+        if label == old:
+            continue
+        word, written = cached_strip(dress(passage.bare[i], label))
+        # A label must never turn a word into another one.
+        if word == passage.bare[i]:
+            found[i] = written
+    return found
+
+
+def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
+    """`rewrite` a long text in sections, so that the memory for decoding does not grow with it.
+
+    A section is decided with more context on each side than a sentence or quotation should need. How its captions
+    break is estimated from the section and its context only.
+    """
+    texts: list[str] = []
+    while (start := len(texts)) < len(words):
+        stop = start + _SECTION if len(words) - start - _SECTION >= _CONTEXT else len(words)
+        first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, len(words))
+        new = rewrite(words[first:last], rows[first:last], model, options)
+        texts += new[start - first : stop - first]
+    return texts
+
+
+def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:
+    """Estimate which marks and capitals are missing, given the `probabilities` of the words."""
+    return find_missing(passage_of(words, rows, model, options))
+
+
+def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
+    """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
+    # `load_model` has checked that cases and marks are the same; paired marks may be missing, or in another order.
+    first = len(config.cases) + len(config.marks)
+    found = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
+    found[range(first), range(first)] = part
+    for mark in set(member.around) & set(config.around):
+        found[first + member.around.index(mark), first + config.around.index(mark)] = part
+    return found
+
+
+def _averaged(
+    rows: Iterable[tuple[Chunk, Rows]], others: Sequence[Iterable[tuple[Chunk, Rows]]], weights: Sequence[Rows]
+) -> Iterator[tuple[Chunk, Rows]]:
+    """Rows averaged with those of the `others`, which have the same chunks; what no other knows stays as it is."""
+    own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
+    for (chunk, values), *theirs in zip(rows, *others, strict=True):
+        mixed = values * own
+        for (_, found), weight in zip(theirs, weights, strict=True):
+            mixed += found @ weight
+        yield chunk, mixed.astype(np.float32, copy=False)
+
+
+def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:
+    for chunk, values in rows:
+        progress(chunk.stop)
+        yield chunk, values

@@ -1,0 +1,148 @@
+"""What is known without a model: spelled-out letters, numbers in groups, terms, periods of abbreviations, dots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_decoder import CONFIG, LEXICON, passage
+
+from cappunc_cli.document.labels import MARK_CLASSES, Case, Label, strip
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules, no_evidence
+from cappunc_cli.restoration.decoding.existing import find_missing
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbreviation_properties
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.terms import Glossary
+
+
+def written(text: str, turns: tuple[int, ...] = (), *terms: str) -> Passage:
+    """A text whose speaker changes after the words `turns`; the model is undecided."""
+    bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
+    rows = np.full((len(bare), len(CONFIG.cases) + len(CONFIG.marks)), 0.1, np.float32)
+    options = Options(glossary=Glossary.of(terms))
+    turn_ends = [i in turns for i in range(len(bare))]
+    return passage(rows, bare, turn_ends, CONFIG, options, LEXICON, labels)
+
+
+def found(text: str, turns: tuple[int, ...] = (), *terms: str) -> tuple[Evidence, list[Label], np.ndarray]:
+    """The rules for a text of which nothing else is known."""
+    return lexical_rules(written(text, turns, *terms), no_evidence(len(text.split())))
+
+
+def places(flags: np.ndarray) -> list[int]:
+    return np.flatnonzero(flags).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "turns", "spelled"),
+    [
+        ("the c i a knows", (), [1, 2, 3]),
+        ("the c i a a year later", (), [1, 2, 3]),
+        ("a b b c man", (), [1, 2, 3]),
+        ("a b c d", (), [0, 1, 2, 3]),
+        ("x y z", (), []),  # variables
+        ("b b", (), []),  # two letters may be words
+        ("f b i", (1,), []),  # two speakers
+        ("f b, i", (), []),
+        ("f b i c i a", (2,), [0, 1, 2, 3, 4, 5]),
+        ("the u s and a t v", (), [1, 2, 5, 6]),
+        ("w w what", (), []),  # a stutter
+        ("give u s", (1,), []),
+    ],
+)
+def test_single_letters_in_a_row_are_spelled_in_capitals(text: str, turns: tuple[int, ...], spelled: list[int]) -> None:
+    known, labels, _ = found(text, turns)
+    assert places(known.cases >= 0) == spelled
+    assert all(labels[i].case is Case.CAPITAL for i in spelled)
+
+
+def test_spelled_letters_whose_case_is_right_keep_it_but_terms_do_not() -> None:
+    right = replace(no_evidence(4), cases=np.zeros(4, np.int8))
+    known, labels, _ = lexical_rules(written("sets p q r"), right)
+    assert known.cases.tolist() == [0, 0, 0, 0]
+    assert {label.case for label in labels} == {Case.LOWER}
+    known, labels, terms = lexical_rules(written("sets p q r", (), "p Q r"), right)
+    assert known.cases.tolist() == [0, 0, 1, 0]
+    assert [label.case for label in labels] == [Case.LOWER, Case.LOWER, Case.CAPITAL, Case.LOWER]
+    assert places(terms) == [1, 2, 3]
+
+
+def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:
+    assert places(found("the c i a knows")[0].marks == 0) == [1, 2]
+    assert places(found("10 000 000 people and 5 000")[0].marks == 0) == [0, 1, 5]
+    assert places(found("10 000", (0,))[0].marks == 0) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "case"),
+    [
+        ("it", "nel v sec. d.c.", WordProperty.ALWAYS_MIXED),
+        ("it", "washington d.c.", WordProperty(0)),
+        ("pl", "w xx w.", WordProperty.ALWAYS_LOWER),
+        ("pl", "rok 2019 w", WordProperty(0)),  # a preposition
+    ],
+)
+def test_an_era_may_follow_the_abbreviation_of_its_century(code: str, text: str, case: WordProperty) -> None:
+    bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
+    last = int(abbreviation_properties(bare, labels, language(code))[-1])
+    assert bool(last & WordProperty.JOINED) is bool(case)
+    assert last & (WordProperty.ALWAYS_MIXED | WordProperty.ALWAYS_LOWER) == case
+
+
+@pytest.mark.parametrize("existing", ["keep", "replace"])
+def test_an_ellipsis_before_a_word_continues_the_sentence(existing: str) -> None:
+    continued, parted, plain = (
+        evidence(text, existing, find_missing(text) if existing == "keep" else None)
+        for text in (written("he said ...and left"), written("he said ...and left", (1,)), written("he said and left"))
+    )
+    assert places((continued.gap_cost > plain.gap_cost).all(1)) == [1]
+    assert places(continued.capital_odds < plain.capital_odds) == [2]
+    assert places((parted.gap_cost > plain.gap_cost).any(1)) == places(parted.capital_odds < plain.capital_odds) == []
+    assert places(continued.free_start) == places(parted.free_start) == [2]
+
+
+def test_a_sentence_that_an_address_began_goes_on_in_lower_case() -> None:
+    """`www.example.org is down`, also where a turn begins with it."""
+    text = replace(written("is down is up", (1,)), preceded=np.array([True, False, True, False]))
+    assert places(evidence(text, "replace").free_start) == [0, 2]
+
+
+def test_an_abbreviation_keeps_its_period_unless_it_may_be_a_word() -> None:
+    known, labels, _ = found("Dr. Smith said no. yes")
+    assert places(known.marks >= 0) == [0]
+    assert labels[0].mark == "."
+
+
+def test_the_periods_of_an_abbreviation_with_spaces_stay_although_its_parts_may_be_words() -> None:
+    bare, labels = map(list, zip(*map(strip, ["los", "ee.", "uu.", "de"]), strict=True))
+    text = replace(written("los ee. uu. de"), conventions=language("es"))
+    added = abbreviation_properties(bare, labels, language("es"))
+    text.posteriors = replace(text.posteriors, properties=text.posteriors.properties | added)
+    known, _, _ = lexical_rules(text, no_evidence(4))
+    assert places(known.marks >= 0) == [1, 2]
+
+
+def test_terms_are_written_as_the_user_has_spelled_them() -> None:
+    known, labels, terms = found("she runs npm in new york", (), "npm", "New York")
+    assert places(terms) == [2, 4, 5]
+    assert [labels[i].case for i in (2, 4, 5)] == [Case.LOWER, Case.CAPITAL, Case.CAPITAL]
+    assert places(known.marks == 0) == [4]
+    assert places(known.free_start) == [2, 4, 5]
+
+
+def test_labels_without_a_certain_case_are_those_of_the_passage() -> None:
+    text = written("Dr. Smith runs npm", (), "npm")
+    _, labels, _ = lexical_rules(text, no_evidence(4))
+    assert [new is old for new, old in zip(labels, text.labels, strict=True)] == [True, True, True, False]
+
+
+def test_the_rules_are_added_to_what_is_known() -> None:
+    known, _, _ = found("the c i a met Dr. who")
+    assert known.cases.tolist() == [-1, 1, 1, 1, -1, -1, -1]
+    assert known.marks.tolist() == [-1, 0, 0, -1, -1, MARK_CLASSES.index("."), -1]
+    fixed = replace(no_evidence(7), marks=np.full(7, MARK_CLASSES.index(","), np.int8))
+    known, _, _ = lexical_rules(written("the c i a met Dr. who"), fixed)
+    assert set(known.marks.tolist()) == {MARK_CLASSES.index(",")}

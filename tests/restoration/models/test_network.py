@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.models import network, session
+from cappunc_cli.restoration.models.network import OnnxEngine, softmax
+
+TINY = Path(__file__).parents[2] / "tiny_model"
+ENGINE = OnnxEngine(TINY, "cpu")
+WORDS = ["hello", "london", "then", "and", "the", "here", "iphone", "xyzzy", "it’s", "", "日", "q" * 90, "3.14", "so"]
+
+
+def predict(words: list[str], chunks: list[Chunk], engine: OnnxEngine = ENGINE, seed: int = 0) -> list[np.ndarray]:
+    rng = random.Random(seed)
+    pauses = [rng.choice([None, 0, 50, 350, 5000]) for _ in words]
+    turns = [rng.random() < 0.1 for _ in words]
+    return [rows for _, rows in engine.predict(words, pauses, turns, chunks)]
+
+
+def test_rows_come_in_chunk_order_and_are_probabilities() -> None:
+    words = [random.Random(1).choice(WORDS) for _ in range(300)]
+    chunks = split(300, 24, 8)
+    pairs = list(ENGINE.predict(words, [None] * 300, [False] * 300, chunks))
+    assert [chunk for chunk, _ in pairs] == chunks
+    for chunk, rows in pairs:
+        assert rows.shape == (len(chunk), 13)
+        np.testing.assert_allclose(rows[:, :4].sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(rows[:, 4:].sum(1), 1, atol=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([w for w in WORDS if len(w) < 9]), min_size=1, max_size=60), st.integers(0, 3))
+def test_chunks_give_what_one_window_over_everything_gives(words: list[str], seed: int) -> None:
+    # The tiny model sees one piece on each side, so no word that a window keeps depends on its edge.
+    whole = predict(words, [Chunk(0, len(words))], seed=seed)[0]
+    chunks = split(len(words), 9, 4)
+    rows = zip(chunks, predict(words, chunks, seed=seed), strict=True)
+    np.testing.assert_allclose(merge(chunks, rows, len(words)), whole, atol=1e-6)
+
+
+def test_a_chunk_of_too_many_pieces_is_read_in_parts() -> None:
+    words = ["the", *["q" * 90] * 20, "then", "the", "london"]
+    text = ENGINE.encoder.encode(words, [None] * 24, [False] * 24)
+    parts = text.fitting(Chunk(0, 24), ENGINE.config.max_pieces - 2)
+    assert len(parts) > 1
+    assert all(text.length(part) + 2 <= ENGINE.config.max_pieces for part in parts)
+    rows = predict(words, [Chunk(0, 24)])[0]
+    assert rows.shape == (24, 13)
+    assert rows[-1, 1] > 0.9  # London
+    assert rows[-4, 4 + 2] > 0.2  # the period before `then`
+
+
+@pytest.mark.parametrize("word", ["in’fo", "in‑fo", "in‐fo"])
+def test_typographic_hyphens_and_apostrophes_are_read_as_ascii(word: str) -> None:
+    plain = word.replace("’", "'").replace("‑", "-").replace("‐", "-")
+    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (word, plain)]
+    assert ids[0] == ids[1]
+    assert ids[0] != ENGINE.encoder.encode(["in"], [None], [False]).ids.tolist()
+
+
+@pytest.mark.parametrize(("cut", "whole"), [("i-", "i"), ("th‑", "th"), ("we--", "we"), ("-", "-"), ("in-", "in")])
+def test_a_word_that_is_cut_off_is_read_as_a_recogniser_would_write_it(cut: str, whole: str) -> None:
+    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (cut, whole)]
+    assert ids[0] == ids[1]
+
+
+def test_threads_that_meet_new_words_at_once_get_the_pieces_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = OnnxEngine(TINY, "cpu").encoder
+    tokenizer = encoder._tokenizer
+
+    class Slow:
+        """A tokenizer slow enough for the other thread to look up the same words meanwhile."""
+
+        def encode_batch_fast(self, words: list[str], **how: Any) -> Any:
+            time.sleep(0.1)
+            return tokenizer.encode_batch_fast(words, **how)
+
+    monkeypatch.setattr(encoder, "_tokenizer", Slow())
+    some, others = WORDS[:8], WORDS[4:12]
+    first = threading.Thread(target=encoder.encode, args=(some, [None] * 8, [False] * 8))
+    first.start()
+    encoder.encode(others, [None] * 8, [False] * 8)
+    first.join()
+    found = encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
+    alone = OnnxEngine(TINY, "cpu").encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
+    assert found.ids.tolist() == alone.ids.tolist()
+    assert found.ends.tolist() == alone.ends.tolist()
+
+
+def test_batch_size_does_not_matter() -> None:
+    words = [random.Random(2).choice(WORDS) for _ in range(400)]
+    chunks = split(400, 12, 4)
+    one_by_one = predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=1))
+    for few, many in zip(one_by_one, predict(words, chunks), strict=True):
+        np.testing.assert_allclose(few, many, atol=1e-6)
+
+
+def test_lanes_do_not_matter() -> None:
+    words = [random.Random(2).choice(WORDS) for _ in range(400)]
+    chunks = split(400, 12, 4)
+    alone, together = (
+        predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=20, lanes=lanes)) for lanes in (1, 3)
+    )
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_batches_run_concurrently_and_failures_are_raised() -> None:
+    engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=2)
+    session, both = engine.session, threading.Barrier(2)
+
+    class Meeting:
+        def run(self, outputs: Any, feeds: Any) -> Any:
+            both.wait(10)
+            return session.run(outputs, feeds)
+
+    engine.session = Meeting()
+    assert len(predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)) == 4
+    both.abort()
+    with pytest.raises(CappuncError, match="the model failed on cpu"):
+        predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)
+
+
+def test_closing_the_iterator_cancels_the_batches() -> None:
+    engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=1)
+    session, ran = engine.session, []
+
+    class Counting:
+        def run(self, outputs: Any, feeds: Any) -> Any:
+            ran.append(feeds)
+            time.sleep(0.01)
+            return session.run(outputs, feeds)
+
+    engine.session = Counting()
+    engine.words_per_group = 100
+    words = WORDS[:5] * 40
+    found = engine.predict(words, [None] * 200, [False] * 200, split(200, 2, 0))
+    next(found)
+    found.close()
+    engine._threads.shutdown()
+    assert len(ran) < 25
+
+
+def test_pauses_and_turns_reach_the_right_word() -> None:
+    words = ["the", "qqq", "dog", "sat"]
+    plain, paused, turned = (
+        next(ENGINE.predict(words, pauses, turns, [Chunk(0, 4)]))[1]
+        for pauses, turns in (
+            ([None] * 4, [False] * 4),
+            ([None, 800, None, None], [False] * 4),
+            ([None] * 4, [False, True, False, False]),
+        )
+    )
+    period, capital = 4 + 2, 1
+    for other in (paused, turned):
+        assert other[1, period] > plain[1, period] + 0.3  # after the last piece of `qqq`
+        assert other[2, capital] > plain[2, capital] + 0.3  # the word after it
+        np.testing.assert_allclose(other[[0, 3]], plain[[0, 3]], atol=1e-6)
+
+
+@pytest.mark.parametrize(("pause", "bin_"), [(None, 0), (0, 1), (99, 1), (100, 2), (299, 2), (300, 3), (9999, 4)])
+def test_pause_bins(pause: int | None, bin_: int) -> None:
+    assert ENGINE.encoder.encode(["the"], [pause], [False]).pauses.tolist() == [bin_]
+
+
+def test_words_have_the_pieces_of_their_usual_spelling() -> None:
+    engine = OnnxEngine(TINY, "cpu")
+    text = engine.encoder.encode(["the", "it’s", "the", "it's", "日", "", "q" * 90], [None] * 7, [False] * 7)
+    pieces = np.split(text.ids, text.ends[1:-1])
+    assert pieces[0].tolist() == pieces[2].tolist()
+    assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
+    assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
+    assert len(pieces[6]) == network.PIECES_PER_WORD
+
+
+def test_a_full_cache_of_words_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_MOST_CACHED", 10)
+    engine = OnnxEngine(TINY, "cpu")
+    for start in range(0, 100, 20):
+        words = [f"w{i}" for i in range(start, start + 20)]
+        fresh = predict(words, [Chunk(0, 20)], OnnxEngine(TINY, "cpu"))[0]
+        np.testing.assert_allclose(predict(words, [Chunk(0, 20)], engine)[0], fresh)
+
+
+def test_no_words() -> None:
+    assert predict([], []) == []
+
+
+def test_softmax_of_large_logits() -> None:
+    rows = softmax(np.array([[1e4, 0, -1e4], [-1e4, -1e4, -1e4]], np.float32))
+    np.testing.assert_allclose(rows, [[1, 0, 0], [1 / 3] * 3])
+
+
+def test_broken_models_are_refused(tmp_path: Path) -> None:
+    model = Path(shutil.copytree(TINY, tmp_path / "m"))
+    (model / "model.onnx").write_bytes(b"no graph")
+    with pytest.raises(BadModel, match="cannot be loaded"):
+        OnnxEngine(model, "cpu")
+    (model / "model.onnx").unlink()
+    with pytest.raises(BadModel, match="missing"):
+        OnnxEngine(model, "cpu")
+    (model / "tokenizer.json").write_text("{}")
+    with pytest.raises(BadModel, match="tokenizer cannot be loaded"):
+        OnnxEngine(model, "cpu")
+
+
+def test_a_graph_without_an_output_is_refused(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    model = Path(shutil.copytree(TINY, tmp_path / "m"))
+    graph = onnx.load(model / "model.onnx")
+    graph.graph.output.pop()
+    onnx.save(graph, model / "model.onnx")
+    with pytest.raises(BadModel, match="lacks marks"):
+        OnnxEngine(model, "cpu")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", ""])
+def test_unknown_devices_are_refused(device: str) -> None:
+    with pytest.raises(CappuncError, match="unknown device"):
+        session.choose_device(device, ["CPUExecutionProvider"])
+
+
+def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr("ctypes.CDLL", Mock(side_effect=OSError))
+    assert session.choose_device("auto", both).index is None
+    with pytest.raises(CappuncError, match="no NVIDIA driver"):
+        session.choose_device("cuda", both)
+    monkeypatch.setattr("ctypes.CDLL", Mock())
+    assert session.choose_device("auto", both) == session.Device(0, required=False)
+    assert session.choose_device("cuda:2", both) == session.Device(2)
+    assert session.choose_device("auto", both[1:]).index is None
+    with pytest.raises(CappuncError, match="no CUDA support"):
+        session.choose_device("cuda", both[1:])
+
+
+def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0, required=False))
+    monkeypatch.setattr(session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
+    engine = OnnxEngine(TINY, "auto")
+    assert engine.device == "cpu"
+    assert engine.warning is not None
+    assert "\n" not in engine.warning
+    assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
+    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0))
+    with pytest.raises(CappuncError, match="CUDA cannot be used"):
+        OnnxEngine(TINY, "cuda")
+
+
+def test_cores_are_counted() -> None:
+    assert 1 <= session.physical_cores() <= 4096

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.chunks import Chunk, check, merge, split
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> tuple[int, int, int]:
+    window = draw(st.integers(1, 60))
+    overlap = draw(st.integers(0, window - 1))
+    return window, overlap, draw(st.integers(0, overlap))
+
+
+def numbered(chunks: list[Chunk]) -> Iterator[tuple[Chunk, np.ndarray]]:
+    """Chunks whose rows hold the index of their word."""
+    for chunk in chunks:
+        column = np.arange(chunk.start, chunk.stop, dtype=np.float32)
+        yield chunk, np.stack([column, -column], axis=1)
+
+
+@given(st.integers(0, 400), windows())
+def test_merging_what_was_split_covers_each_word_once(count: int, sizes: tuple[int, int, int]) -> None:
+    chunks = split(count, *sizes)
+    merged = merge(chunks, numbered(chunks), count)
+    if count:
+        np.testing.assert_allclose(merged[:, 0], np.arange(count), rtol=1e-6)
+        np.testing.assert_allclose(merged[:, 1], -np.arange(count), rtol=1e-6)
+        assert merged.dtype == np.float32
+    else:
+        assert len(merged) == 0
+
+
+@given(st.integers(1, 400), windows())
+def test_windows_are_full_and_share_the_overlap(count: int, sizes: tuple[int, int, int]) -> None:
+    window, overlap, _ = sizes
+    chunks = split(count, window, overlap)
+    assert chunks[0].start == 0
+    assert chunks[-1].stop == count
+    assert all(len(chunk) == min(window, count) for chunk in chunks)
+    shared = [left.stop - right.start for left, right in pairwise(chunks)]
+    assert all(words == overlap for words in shared[:-1])
+    assert all(overlap <= words < window for words in shared[-1:])
+
+
+def owners(count: int, window: int, overlap: int, cut: int | None) -> list[int]:
+    """For each word the number of the chunk that its row comes from."""
+    chunks = split(count, window, overlap, cut)
+    rows = [(chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks)]
+    return merge(chunks, rows, count)[:, 0].astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        # Chunks of the words 0-7, 4-11 and 6-13: the first pair shares four words, the last six.
+        (0, [0] * 8 + [1] * 4 + [2] * 2),
+        (1, [0] * 7 + [1] * 3 + [2] * 4),
+        (2, [0] * 6 + [1] * 3 + [2] * 5),
+        (3, [0] * 5 + [1] * 2 + [2] * 7),
+        (4, [0] * 4 + [1] * 2 + [2] * 8),
+        (None, [0] * 6 + [1] * 3 + [2] * 5),
+    ],
+)
+def test_the_words_cut_at_the_end_of_a_chunk_come_from_the_next(cut: int | None, expected: list[int]) -> None:
+    assert [(c.start, c.stop) for c in split(14, 8, 4, cut)] == [(0, 8), (4, 12), (6, 14)]
+    assert owners(14, 8, 4, cut) == expected
+
+
+@given(st.integers(1, 400), windows())
+def test_each_chunk_but_the_last_two_loses_exactly_the_words_cut(count: int, sizes: tuple[int, int, int]) -> None:
+    window, overlap, cut = sizes
+    own = owners(count, window, overlap, cut)
+    assert own == sorted(own)
+    assert set(own) == set(range(len(split(count, window, overlap))))
+    stops = [len(own) - own[::-1].index(i) for i in sorted(set(own))]
+    lost = [min(i * (window - overlap) + window, count) - stop for i, stop in enumerate(stops)]
+    # Only the last two chunks may share more than the overlap; they are cut in the same proportion.
+    assert all(words == cut for words in lost[:-2])
+    assert all(words >= cut for words in lost[-2:-1])
+    assert lost[-1:] in ([0], [min((len(stops) - 1) * (window - overlap) + window, count) - count])
+
+
+@given(st.integers(1, 400), windows())
+def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
+    count: int, sizes: tuple[int, int, int]
+) -> None:
+    window, overlap, _ = sizes
+    chunks = split(count, window, overlap)
+    for word, i in enumerate(owners(count, window, overlap, None)):
+        left, right = chunks[max(i - 1, 0)], chunks[min(i + 1, len(chunks) - 1)]
+
+        def context(chunk: Chunk, word: int = word) -> int:
+            return min(
+                word - chunk.start if chunk.start else count, chunk.stop - 1 - word if chunk.stop < count else count
+            )
+
+        assert context(chunks[i]) + 1 >= max((context(c) for c in (left, right) if c.start <= word < c.stop), default=0)
+
+
+def test_rows_may_come_from_a_generator() -> None:
+    chunks = split(1000, 10, 4)
+    alive = 0
+
+    def rows() -> Iterator[tuple[Chunk, np.ndarray]]:
+        nonlocal alive
+        for chunk in chunks:
+            alive += 1
+            yield chunk, np.zeros((len(chunk), 3), np.float32)
+
+    merge(chunks, rows(), 1000)
+    assert alive == len(chunks)
+
+
+def test_a_missing_chunk_is_an_error() -> None:
+    chunks = split(30, 10, 4)
+    with pytest.raises(ValueError, match="shorter"):
+        merge(chunks, list(numbered(chunks))[:-1], 30)
+    with pytest.raises(CappuncError, match="cover"):
+        merge(chunks, numbered(chunks), 31)
+
+
+@pytest.mark.parametrize(
+    ("window", "overlap", "cut", "message"),
+    [
+        (0, 0, 0, "at least 1 word"),
+        (10, 10, 0, "less than the window"),
+        (10, -1, 0, "less than the window"),
+        (10, 4, 5, "at most the overlap"),
+        (10, 4, -1, "at most the overlap"),
+    ],
+)
+def test_invalid_window_sizes_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
+    with pytest.raises(CappuncError, match=message):
+        check(window, overlap, cut)
+
+
+@pytest.mark.parametrize("chunks", [[Chunk(0, 6), Chunk(7, 9)], [Chunk(0, 6), Chunk(5, 9)], [Chunk(1, 9)]])
+def test_chunks_that_leave_a_gap_or_keep_a_word_twice_are_refused(chunks: list[Chunk]) -> None:
+    with pytest.raises(CappuncError, match="cover"):
+        merge(chunks, numbered(chunks), 9)

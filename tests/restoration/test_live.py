@@ -1,0 +1,537 @@
+"""Live captions: each word once, in order, after a bounded wait and a bounded amount of work."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import IO, Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.document.labels import TERMINAL, strip
+from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput, PlainToken
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.live import _CONTEXT, LOOK_AHEAD, LiveRestorer
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
+
+TINY = Path(__file__).parents[1] / "tiny_model"
+MODEL = load_model(str(TINY), "cpu")
+BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> list[Word]:
+    """Bare words, with times and turns or without."""
+    tokens = draw(st.lists(st.sampled_from(BARE), min_size=1, max_size=50))
+    rng, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
+    words, clock, turn = [], 0, 0
+    for token in tokens:
+        start, clock = clock, clock + rng.randint(50, 500)
+        words.append(Word(token, start if timed else None, clock if timed else None, turn=turn))
+        clock += rng.choice([0, 50, 350, 900])
+        turn += rng.random() < 0.1
+    return words
+
+
+def live(words: Sequence[Word], look_ahead: int, model: Model = MODEL, **options: Any) -> list[str]:
+    stream = LiveRestorer(model, Options(**options), look_ahead)
+    return [*(text for word in words for text in stream.feed(word)), *stream.end()]
+
+
+@given(talks(), st.integers(0, 12), st.randoms())
+def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, rng: Any) -> None:
+    stream = LiveRestorer(MODEL, None, look_ahead)
+    found: list[str] = []
+    for i, word in enumerate(words, 1):
+        found += stream.feed(word)
+        assert stream.pending == i - len(found) <= look_ahead
+        if rng.random() < 0.1:
+            found += stream.flush(rng.choice([None, 1, 3]))
+    found += stream.end()
+    assert [strip(text)[0] for text in found] == [word.text for word in words]
+    assert stream.pending == 0
+
+
+@given(talks(), st.integers(0, 5), st.sampled_from([None, "replace", "keep"]))
+def test_with_the_whole_text_as_look_ahead_it_is_fix(words: list[Word], more: int, existing: str | None) -> None:
+    options = {} if existing is None else {"existing": existing}
+    assert live(words, len(words) + more, **options) == restore(words, MODEL, Options(**options))
+
+
+def test_so_it_does_for_a_text_of_several_windows() -> None:
+    rng = Random(2)
+    words = [Word(rng.choice(BARE)) for _ in range(3 * MODEL.config.window)]
+    assert live(words, len(words)) == restore(words, MODEL)
+
+
+@given(talks(), talks(), talks(), st.integers(0, 8))
+def test_nothing_depends_on_words_beyond_the_look_ahead(
+    common: list[Word], one: list[Word], other: list[Word], look_ahead: int
+) -> None:
+    first, second = (live([*common, *rest], look_ahead) for rest in (one, other))
+    committed = max(len(common) - look_ahead, 0)
+    assert first[:committed] == second[:committed]
+
+
+@given(talks(), st.integers(0, 8))
+def test_committed_words_constrain_the_next_ones(words: list[Word], look_ahead: int) -> None:
+    new = [strip(text) for text in live(words, look_ahead)]
+    for (word, label), (following, start) in pairwise(new):
+        # `I. I. hello` has initials, whose periods end no sentence.
+        if label.mark and label.mark in TERMINAL and word not in ("dr", "i") and following not in ("3", "iphone"):
+            assert start.case != "lower", (word, following)
+        # After a word that is cut off there can be no mark, yet a sentence may begin: the network decides its case.
+        if not label.mark and word != "she-" and following in ("the", "and", "cat", "went", "here", "she-"):
+            assert start.case == "lower", (word, following)
+
+
+class Counting:
+    """An engine that records how many words it reads at a time."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.device, self.warning = engine.device, engine.warning
+        self.read: list[int] = []
+
+    def predict(self, words: Any, pauses: Any, turns: Any, chunks: Any) -> Iterator[Any]:
+        self.read.append(sum(map(len, chunks)))
+        return iter(self._engine.predict(words, pauses, turns, chunks))
+
+
+def test_the_work_for_a_word_is_bounded() -> None:
+    engine, look_ahead = Counting(MODEL.engine), 4
+    model = replace(MODEL, engine=engine)
+    rng = Random(1)
+    stream = LiveRestorer(model, Options(window=200), look_ahead)
+    for _ in range(5 * _CONTEXT):
+        stream.feed(Word(rng.choice(BARE)))
+    assert len(engine.read) == 5 * _CONTEXT - look_ahead
+    assert max(engine.read) == _CONTEXT + look_ahead + 1
+    assert len(stream._words) <= _CONTEXT + look_ahead
+
+
+def test_flushed_words_do_not_end_the_text() -> None:
+    stream = LiveRestorer(MODEL, None, 5)
+    assert [text for word in ("hello", "anna", "and", "then") for text in stream.feed(Word(word))] == []
+    assert stream.flush(2) == ["Hello", "Anna,"]
+    assert stream.pending == 2
+    assert stream.flush(1) == ["and"]
+    assert stream.flush() + stream.flush() == ["then."]  # the tiny model puts a period after the last word
+    assert stream.feed(Word("the")) == []
+    assert stream.end() == ["The."]
+    assert [*stream.feed(Word("the")), *stream.end()] == ["The."]
+
+
+def test_the_silence_after_the_last_word_reaches_the_model() -> None:
+    class Recording(Counting):
+        def predict(self, words: Any, pauses: Any, turns: Any, chunks: Any) -> Iterator[Any]:
+            heard.append(list(pauses))
+            return super().predict(words, pauses, turns, chunks)
+
+    heard: list[list[int | None]] = []
+    stream = LiveRestorer(replace(MODEL, engine=Recording(MODEL.engine)), None, 5)
+    for word in (Word("hello", 0, 400), Word("anna", 500, 900)):
+        stream.feed(word)
+    stream.flush(1)
+    stream.flush(None, 700)
+    assert heard == [[100, None], [100, 700]]
+
+
+class SilenceRecorder:
+    """A stream that records the silence that it is flushed with."""
+
+    def __init__(self) -> None:
+        self.silences: list[int | None] = []
+
+    def feed(self, _: Word) -> list[str]:
+        return []
+
+    def flush(self, _: int, silence: int | None) -> list[str]:
+        self.silences.append(silence)
+        return []
+
+
+@pytest.mark.parametrize(
+    ("blocks", "waited", "silence"),
+    [
+        # for each block: (the second at which it arrives, its words)
+        ([(10.0, [Word("a", 0, 400)]), (10.5, [Word("b", 500, 900)])], 2.0, 1600),
+        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 2.0, None),  # it may all be lag
+        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 3.5, 1100),
+        ([(10.0, [Word("a"), Word("b")])], 9.0, None),
+        ([(10.0, [Word("a", 0, None)])], 9.0, None),
+        ([(10.0, [Word("a", 0, 100)])], 99.0, 10_000),
+    ],
+)
+def test_the_silence_is_estimated_from_the_clock_and_the_lag(
+    blocks: list[tuple[float, list[Word]]], waited: float, silence: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = SilenceRecorder()
+    captions = LiveOutput(cast("LiveRestorer", stream), language("en"), 1000.0, print)
+    for second, words in blocks:
+        monkeypatch.setattr(time, "monotonic", lambda second=second: second)
+        for word in words:
+            captions.take(PlainToken(" ", word))
+    last = blocks[-1][0] + waited
+    monkeypatch.setattr(time, "monotonic", lambda: last)
+    captions.write_overdue()
+    assert stream.silences[-1] == silence
+
+
+def test_the_last_word_may_have_a_comma_while_the_text_continues() -> None:
+    loud = load_model(str(TINY), "cpu")
+    words = [Word("hello", 0, 100), Word("cat", 200, 300)]
+
+    class Commas(Counting):
+        def predict(self, *arguments: Any) -> Iterator[Any]:
+            for chunk, rows in self._engine.predict(*arguments):
+                rows[:, 4:] = 0
+                rows[:, 5] = 1
+                yield chunk, rows
+
+    model = replace(loud, engine=Commas(loud.engine))
+    stream = LiveRestorer(model, None, 0)
+    assert [text for word in words for text in stream.feed(word)] == ["Hello,", "cat,"]
+    assert live(words, 2, model)[-1] != "cat,"
+
+
+def test_options_that_are_impossible_live_are_refused() -> None:
+    with pytest.raises(CappuncError, match="look-ahead"):
+        LiveRestorer(MODEL, None, -1)
+    with pytest.raises(CappuncError, match="“"):
+        LiveRestorer(MODEL, Options(marks=",.?“"))
+
+
+@pytest.fixture(scope="module")
+def spanish() -> Model:
+    try:
+        return load_model(device="cpu", language="es")
+    except BadModel:
+        pytest.skip("the Spanish model is not installed")
+
+
+@pytest.mark.parametrize("look_ahead", [0, 1, 8])
+def test_spanish_questions_are_opened_once_and_closed(spanish: Model, look_ahead: int) -> None:
+    text = (
+        "hola buenos días cómo estás hoy yo muy bien gracias y qué vas a hacer mañana por la tarde cuando vuelva ella"
+    )
+    new = live([Word(word) for word in text.split()], look_ahead, spanish, language="es")
+    signs = [c for c in " ".join(new) if c in "¿?"]
+    assert signs
+    assert "".join(signs) == "¿?" * (len(signs) // 2)
+
+
+def test_a_capital_needs_a_committed_sentence_end() -> None:
+    try:
+        english = load_model("en-fast", "cpu")
+    except BadModel:
+        pytest.skip("the English model is not installed")
+    text = "good evening it is lovely to see you my name is anna smith why are we here first we talk about money"
+    for look_ahead in (0, 2):
+        new = [strip(t) for t in live([Word(word) for word in text.split()], look_ahead, english)]
+        for (_, label), (word, start) in pairwise(new):
+            assert (start.case != "lower") == (bool(label.mark and label.mark in TERMINAL) or word in ("anna", "smith"))
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "cappunc_cli", "stream", "--model", str(TINY), "--device", "cpu", *arguments]
+
+
+def run(data: str | bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    data = data.encode() if isinstance(data, str) else data
+    return subprocess.run(command(*arguments), input=data, capture_output=True, check=False)
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command(*arguments), **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _errors(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stderr is not None
+    return process.stderr.read()
+
+
+def test_plain_text() -> None:
+    found = run("\ufeffhello anna and\r\nthen we\n went\nhome\n\nwhy is nato\there")
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.decode() == "Hello Anna, and then we went home.\n\nWhy is NATO here.\n"
+
+
+TEXTS = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
+
+
+def written(text: str, texts: Mapping[str, str]) -> list[str]:
+    """What is written for a plain text whose words are restored to these texts."""
+
+    class Told:
+        def feed(self, word: Word) -> list[str]:
+            return [texts[word.text]]
+
+        def follow(self) -> None:
+            pass
+
+    wrote: list[str] = []
+    output = LiveOutput(cast("LiveRestorer", Told()), language("en"), None, wrote.append)
+    for piece in LiveInput(print).pieces(text.encode()):
+        output.take(piece)
+    return wrote
+
+
+def test_each_sentence_has_a_line() -> None:
+    """A line break is written when the next sentence begins, so that nothing follows the words of an unfinished one."""
+    found = written("one two three\nfour five\n\nsix ", TEXTS)
+    assert found == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
+
+
+@pytest.mark.parametrize("token", ["@nasa", "www.example.com", "me@example.com", "[Music]", "(Laughs)", "*sighs*"])
+def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
+    assert "".join(written(f"one {token} two three ", TEXTS)) == f"One {token} two.\nThree"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one [door slams] two", "one two"),
+        ("one [ __ ] two [1]", "one two"),
+        ("one [door\n\ntwo three", "one two three"),
+        ("one [people speaking in Spanish while a man begins to sing outside] two", "one two"),
+        (f"[{'a ' * 16}one two", "one two"),  # never closed
+    ],
+)
+def test_sounds_in_square_brackets(text: str, words: str) -> None:
+    pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
+    assert [word.text for piece in pieces for word in piece.words] == words.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one ♪ la la ♪ two", "one two"),
+        ("one\n♪la la la♪\ntwo", "one two"),
+        ("one\n♪ la la\ntwo three", "one two three"),  # to the end of the line, as in `fix`
+        ("one ♪ two ♪ ♪ three ♪ four", "one four"),
+        (f"♪ {'a ' * 16}one two", "one two"),  # never closed
+    ],
+)
+def test_lyrics(text: str, words: str) -> None:
+    pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
+    assert [word.text for piece in pieces for word in piece.words] == words.split()
+    assert "".join(piece.written([word.text for word in piece.words]) for piece in pieces).split() == text.split()
+
+
+def test_lyrics_in_json() -> None:
+    lines = "".join(f'{{"word": "{word}"}}\n' for word in ("one", "♪", "la", "la", "♪", "two"))
+    pieces = [*LiveInput(print).pieces(lines.encode())]
+    assert [word.text for piece in pieces for word in piece.words] == ["one", "two"]
+
+
+def test_chevrons_start_a_turn() -> None:
+    pieces = list(LiveInput(print).pieces(b"one >> two note: three "))
+    assert [word.turn for piece in pieces for word in piece.words] == [0, 1, 1, 1]
+
+
+def test_no_mark_comes_before_an_address() -> None:
+    assert run("hello anna @nasa").stdout.decode() == "Hello Anna @nasa\n"
+    assert run("hello anna\n\n@nasa").stdout.decode() == "Hello Anna.\n\n@nasa\n"
+    assert run("hello anna [Music]").stdout.decode() == "Hello Anna.\n[Music]\n"
+
+
+def test_cues_show_what_is_not_a_word() -> None:
+    assert run("hello [Music] anna", "--to", "vtt").stdout.decode().endswith("\nHello [Music] Anna.\n\n")
+
+
+def test_what_is_not_a_word_stays_as_it_is_in_json_too() -> None:
+    given = ["hello anna", "@nasa", "[door", "slams]", "so see www.example.com now", "(laughs)", "then"]
+    lines = [json.dumps({"word": word, "start": 2.0 * i, "end": 2.0 * i + 0.5}) for i, word in enumerate(given)]
+    shown = [json.loads(line)["word"] for line in run("\n".join(lines)).stdout.splitlines()]
+    assert [shown[i] for i in (1, 2, 3, 5)] == ["@nasa", "[door", "slams]", "(laughs)"]
+    assert shown[0] == "Hello Anna"
+    assert " see www.example.com " in shown[4]
+    cues = run("\n".join(lines), "--to", "vtt").stdout.decode()
+    assert [word.lower() in cues.lower() for word in ("@nasa", "[door", "slams]", "(laughs)")] == [True] * 4
+
+
+def test_an_abbreviation_ends_no_line() -> None:
+    texts = {"meet": "Meet", "dr": "Dr.", "smith": "Smith", "ph.d": "Ph.D.", "today": "today.", "yes": "Yes"}
+    assert "".join(written("meet dr smith ph.d today yes ", texts)) == "Meet Dr. Smith Ph.D. today.\nYes"
+
+
+def test_an_initial_ends_no_line() -> None:
+    texts = {"r": "R.", "tolkien": "Tolkien", "j.r.r": "J.R.R.", "i": "I.", "yes": "Yes", "w": "W.", "bush": "Bush."}
+    assert "".join(written("r tolkien j.r.r i yes w bush ", texts)) == "R. Tolkien J.R.R. I.\nYes W. Bush."
+
+
+@pytest.mark.parametrize("data", ["", " \n\n"])
+def test_empty_input(data: str) -> None:
+    found = run(data)
+    assert (found.returncode, found.stdout, found.stderr) == (0, b"", b"")
+
+
+def test_invalid_bytes_are_kept() -> None:
+    assert run(b"the caf\xe9 went").stdout == b"The caf\xe9 went.\n"
+
+
+def test_json_lines_keep_everything_but_the_word() -> None:
+    lines = [
+        '{"word": "hello", "start": 0.10, "end": 1e0, "conf": 0.50, "word_id": [1, {"a": null}]}',
+        ' { "id":1, "text" : " anna\\u00e9 " ,"x":"caf\\u00e9"}',
+        '{"text": "and the cat", "start": 2, "end": 3}',
+        '{"text": ""}',
+        '{"speaker": "B", "word": "why"}',
+    ]
+    found = run("\n".join(lines) + "\n")
+    assert (found.returncode, found.stderr) == (0, b"")
+    shown = found.stdout.decode().splitlines()
+    assert shown[0] == lines[0].replace("hello", "Hello")
+    assert shown[3:] == ['{"text": ""}', '{"speaker": "B", "word": "why."}']
+    for old, new in zip(lines, shown, strict=True):
+        before, after = json.loads(old), json.loads(new)
+        assert list(before) == list(after)
+        changed = {key for key in before if before[key] != after[key]}
+        assert changed <= {"word", "text"}
+        assert all(before[key].casefold().split() == _bare(after[key]) for key in changed)
+
+
+def _bare(text: str) -> list[str]:
+    return [strip(word)[0] for word in text.split()]
+
+
+def test_results_of_recognisers() -> None:
+    lines = [
+        '{"partial" : "hello"}',
+        '{"result" : [{"conf" : 1.0, "end" : 0.5, "word" : "hello"}, {"word" : "anna"}], "text" : "hello anna"}',
+        '{"type":"Metadata","request_id":"1"}',
+        '{"channel":{"alternatives":[{"transcript":"and","words":[{"word":"and"}]}]},"is_final":false}',
+        '{"channel":{"alternatives":[{"words":[{"word":"and","punctuated_word":"And"},{"word":"nato"}]}]},"is_final":true}',
+        '{"channel":{"alternatives":[{"transcript":"","words":[]}]},"is_final":true}',
+    ]
+    found = run("\n".join(lines))
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.decode().splitlines() == [
+        '{"conf" : 1.0, "end" : 0.5, "word" : "Hello"}',
+        '{"word" : "Anna,"}',
+        # After a new comma only a name is capital.
+        '{"word":"and","punctuated_word":"and"}',
+        '{"word":"NATO."}',
+    ]
+
+
+def test_a_new_speaker_begins_a_sentence() -> None:
+    words = [("the", "A"), ("cat", "A"), ("the", "B"), ("dog", None)]
+    lines = [json.dumps({"word": word, "speaker": speaker}) for word, speaker in words]
+    shown = [json.loads(line)["word"] for line in run("\n".join(lines)).stdout.splitlines()]
+    assert shown == ["The", "cat.", "The", "dog."]
+
+
+def test_a_broken_line_is_reported_and_the_stream_continues() -> None:
+    lines = ['{"word": "hello"}', '{"word": "an', "", "[1]", '{"start": 1}', '{"result": [1]}', '{"word": "anna"}']
+    found = run("\n".join(lines))
+    assert found.returncode == 1
+    assert [json.loads(line)["word"] for line in found.stdout.splitlines()] == ["Hello", "Anna."]
+    messages = found.stderr.decode().splitlines()
+    assert [message.split(": ")[:2] for message in messages] == [["cappunc", f"<stdin>:{n}"] for n in (2, 4, 5, 6)]
+
+
+@pytest.mark.parametrize("arguments", [("--lang", "auto"), ("--marks", "x"), ("--look-ahead", "-1")])
+def test_wrong_usage(arguments: tuple[str, ...]) -> None:
+    found = run("", *arguments)
+    assert found.returncode == 2
+    assert b"Traceback" not in found.stderr
+
+
+def test_a_language_that_the_model_does_not_know_is_refused() -> None:
+    found = run("the cat", "--lang", "es")
+    assert (found.returncode, found.stdout) == (2, b"")
+    assert found.stderr == b"cappunc: the model tiny is for en, not es\n"
+
+
+def test_a_word_is_written_once_its_look_ahead_has_come() -> None:
+    with running("--look-ahead", "1") as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello anna the")
+        stdin.flush()
+        assert stdout.read(5) == b"Hello"  # `the` may not be a complete word
+        stdin.write(b" cat")
+        stdin.flush()
+        assert stdout.read(5) == b" Anna"
+        assert process.communicate() == (b" the cat.\n", b"")
+        assert process.returncode == 0
+
+
+def test_a_word_is_written_after_the_maximum_delay() -> None:
+    with running("--look-ahead", "50", "--max-delay", "0.2") as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello anna ")
+        stdin.flush()
+        started = time.monotonic()
+        assert stdout.read(5) == b"Hello"
+        assert time.monotonic() - started < 60
+        assert process.communicate(b"here")[0].split()[-1].lower() == b"here."
+
+
+def test_pending_words_are_written_on_interrupt() -> None:
+    with running("--look-ahead", "3") as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello anna and the cat")
+        stdin.flush()
+        assert stdout.read(5) == b"Hello"
+        process.send_signal(signal.SIGINT)
+        assert stdout.read() == b" Anna, and the cat.\n"
+        assert process.wait(60) == 130
+        assert _errors(process) == b""
+
+
+def test_missing_terms_are_reported_on_interrupt(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("Kubernetes\nHello\n", "utf-8")
+    with running("--look-ahead", "0", "--glossary", str(tmp_path / "terms.txt")) as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello ")
+        stdin.flush()
+        assert stdout.read(5).lower() == b"hello"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert _errors(process) == b"cappunc: 1 glossary term found in no stream: Kubernetes\n"
+
+
+def test_closed_output() -> None:
+    with running("--look-ahead", "0") as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello ")
+        stdin.flush()
+        assert stdout.read(5) == b"Hello"
+        stdout.close()
+        stdin.write(b"anna ")
+        stdin.flush()
+        assert process.wait(60) != 0
+        assert _errors(process) == b""
+
+
+def test_the_help_states_the_default_look_ahead() -> None:
+    found = subprocess.run(command("--help"), capture_output=True, text=True, check=True)
+    assert f"(default: {LOOK_AHEAD}); far less accurate below 2." in " ".join(found.stdout.split())

@@ -1,0 +1,550 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rules import rules
+
+from cappunc_cli.document.labels import MARKS, Case, strip
+from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration import pipeline
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore, rewrite
+
+MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
+BARE = [
+    "hello", "then", "so", "why", "and", "but", "the", "a", "cat", "sat", "went", "here", "i", "i'm", "it’s", "we",
+    "london", "anna", "nato", "iphone", "mcdonald", "dr", "vs", "u.s.", "p.m", "3", "14", "she-", "goin'", "日本",
+    "q" * 70,
+]  # fmt: skip
+MARKED_WORDS = [
+    "“hello", "'hello,'", "then)", "NATO", "iPod", "...and", "went--", "so…", "why?!", "Bonjour !", "—", "♪", "a.m.",
+    "London,", "The", "I",
+]  # fmt: skip
+
+
+@st.composite
+def texts(draw: st.DrawFn, marked: bool = True) -> list[Word]:
+    """Words as files have them: with times or without, in cues and turns; in lower or upper case, or partly marked."""
+    tokens = draw(st.lists(st.sampled_from(BARE + MARKED_WORDS if marked else BARE), min_size=1, max_size=60))
+    if draw(st.booleans()):
+        tokens = [token.upper() for token in tokens]
+    marks = draw(st.sampled_from(["", "", ",", ",.?"])) if marked else ""
+    rng = Random(draw(st.integers(0, 1 << 20)))
+    words, clock, cue, turn = [], 0, 0, 0
+    timed, captions = draw(st.booleans()), draw(st.booleans())
+    for token in tokens:
+        if marks and rng.random() < 0.2 and token[-1].isalnum():
+            token += rng.choice(marks)
+        start, clock = clock, clock + rng.randint(50, 500)
+        words.append(Word(token, start if timed else None, clock if timed else None, cue, turn))
+        clock += rng.choice([0, 50, 350, 900])
+        if rng.random() < 0.2:
+            cue += 1
+            turn += rng.random() < 0.3
+    return [*map(as_caption_word, words, [None, *words], [*words[1:], None])] if captions else words
+
+
+def as_caption_word(word: Word, before: Word | None, after: Word | None) -> Word:
+    """The word as in captions: only the first of a cue has a start, only the last one an end."""
+    return replace(
+        word,
+        start=word.start if before is None or before.cue != word.cue else None,
+        end=word.end if after is None or after.cue != word.cue else None,
+    )
+
+
+def with_texts(words: list[Word], new: list[str]) -> list[Word]:
+    return [replace(word, text=text) for word, text in zip(words, new, strict=True)]
+
+
+def run(text: str, **options: object) -> str:
+    return " ".join(restore([Word(t) for t in text.split()], MODEL, Options(**options)))
+
+
+@settings(max_examples=300)
+@given(
+    texts(),
+    st.sampled_from(["auto", "keep", "replace"]),
+    st.sampled_from([None, ",.?", ","]),
+    st.sampled_from([0.5, 0.5, 0.2, 0.8]),
+)
+def test_fixing_its_own_output_changes_nothing(
+    words: list[Word], existing: str, marks: str | None, sensitivity: float
+) -> None:
+    options = Options(existing=existing, marks=marks, sensitivity=sensitivity)
+    once = restore(words, MODEL, options)
+    assert restore(with_texts(words, once), MODEL, options) == once
+
+
+@given(texts(), st.sampled_from(["auto", "keep", "replace"]), st.sampled_from([0.1, 0.5, 1.0]))
+def test_no_word_becomes_another_word(words: list[Word], existing: str, sensitivity: float) -> None:
+    new = restore(words, MODEL, Options(existing=existing, sensitivity=sensitivity))
+    assert [strip(text)[0] for text in new] == [strip(word.text)[0] for word in words]
+
+
+@given(texts())
+def test_keep_removes_no_mark_and_no_capital(words: list[Word]) -> None:
+    for word, new in zip(words, restore(words, MODEL, Options(existing="keep")), strict=True):
+        before, after = strip(word.text)[1], strip(new)[1]
+        assert after.before == before.before
+        if before.mark:
+            assert after.after == before.after
+        if before.case != "lower":
+            assert (after.case, after.form) == (before.case, before.form)
+
+
+@given(texts(marked=False))
+def test_only_marks_and_case_are_added_to_a_bare_text(words: list[Word]) -> None:
+    for word, new in zip(words, restore(words, MODEL), strict=True):
+        assert new.casefold().startswith(word.text.casefold())
+        assert set(new[len(word.text) :]) <= set(MARKS)
+
+
+def test_restoring_a_whole_text() -> None:
+    assert (
+        run("hello anna the cat went to london and the iphone is here why is mcdonald nato vs the bbc i'm home")
+        == "Hello Anna the cat went to London, and the iPhone is here why is McDonald NATO vs. the BBC I'm home."
+    )
+
+
+def test_pauses_and_turns_are_used_and_pauses_can_be_ignored() -> None:
+    times = [(0, 200), (250, 400), (1900, 2000), (2010, 2300)]
+    words = [Word(t, a, b) for t, (a, b) in zip(["the", "cat", "the", "dog"], times, strict=True)]
+    assert restore(words, MODEL) == ["The", "cat.", "The", "dog."]
+    assert restore(words, MODEL, Options(pauses=False)) == ["The", "cat", "the", "dog."]
+    turns = [Word(t, turn=i // 2) for i, t in enumerate(["the", "cat", "the", "dog"])]
+    assert restore(turns, MODEL) == ["The", "cat.", "The", "dog."]
+
+
+def test_marks_and_sensitivity_take_effect() -> None:
+    text = "the cat went home and then so we sat"
+    assert run(text, marks=".") == "The cat went home and then so we sat."
+    counts = [sum(c in MARKS for c in run(text, sensitivity=s)) for s in (0, 0.5, 1)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+
+
+def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
+    """`Z. B. Die` had three capitals."""
+    written = "z. b. das ist i. d. r. so und z. das"
+    lower = np.zeros((len(written.split()), len(MODEL.config.cases) + len(MODEL.config.marks)), np.float32)
+    lower[:, MODEL.config.cases.index(Case.LOWER)] = 1
+    lower[:, len(MODEL.config.cases) + MODEL.config.marks.index("")] = 1
+    texts = rewrite([Word(text) for text in written.split()], lower, MODEL, Options(language="de"))
+    assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. das"
+
+
+@pytest.mark.parametrize(("end", "capital", "following"), [(0.6, 0.6, "Le"), (0.6, 0.1, "le"), (0.1, 0.1, "le")])
+def test_the_period_of_a_single_letter_ends_a_sentence_if_a_capital_follows(
+    end: float, capital: float, following: str
+) -> None:
+    """French `M. le ministre`, but `vitamine C. Le ministre`."""
+    words = ["voici", "c.", "le", "ministre"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[1, len(cases) + marks.index("")], rows[1, len(cases) + marks.index(".")] = 1 - end, end
+    rows[2, cases.index(Case.LOWER)], rows[2, cases.index(Case.CAPITAL)] = 1 - capital, capital
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="fr"))
+    assert texts[2] == following
+
+
+def test_an_ellipsis_after_a_single_letter_is_no_period_of_an_abbreviation() -> None:
+    words = ["like", "a...", "a", "braid"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(existing="replace"))
+    assert " ".join(texts).rstrip(".") == "Like a a braid"
+
+
+@pytest.mark.parametrize("existing", ["auto", "keep", "replace"])
+def test_hashtags_and_names_of_files_keep_their_case(existing: str) -> None:
+    text = "we took #London and the Report.docx home and put README.md there notes.txt is empty"
+    found = {word.rstrip(MARKS) for word in run(text, existing=existing).split()}
+    assert {"#London", "Report.docx", "README.md", "notes.txt"} <= found
+    assert run("notes.txt is here", existing=existing).startswith("notes.txt")
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("de", "das ist gut d. h. alle sind da"),
+        ("de", "er lebte 44 v. Chr. in rom"),
+        ("nl", "het is d. w. z. alles wat hij deed"),
+        ("es", "estos son p. ej. muchos"),
+        ("es", "es del siglo V d. C. como todo"),
+        ("es", "es del s. V a. C. y del s. XX como todo"),
+        ("es", "en el año 44 a.C. como todo"),
+        ("pl", "w roku 44 p. n. e. tak"),
+        ("ro", "în anul 44 î. Hr. la roma"),
+        ("fr", "en 44 av. J.-C. à rome"),
+        ("it", "si veda p. es. il caso"),
+        ("fr", "on a vu p. ex. le cas"),
+        ("de", "er ist z. Zt. im verein u. v. m. dabei"),
+        ("en", "he said this, i. e. he knows"),
+        # But a sentence may end with a noun.
+        ("es", "vive en los EE. UU. Son muchos"),
+        ("en", "he is from the U. S. He knows J. R. R. Tolkien"),
+        ("en", "he has a Ph. D. He knows"),
+    ],
+)
+def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: str, text: str) -> None:
+    """To a model that knows only its letters, a period is a sentence's end and a capital follows it: `d. h. Alle`."""
+    words = text.lower().split()
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    ended = False
+    for row, word in zip(rows, words, strict=True):
+        is_part = word.endswith(".") and word.count(".") == 1
+        row[cases.index(Case.CAPITAL)] = capital = 0.8 if is_part or ended else 0.01
+        row[cases.index(Case.LOWER)] = 1 - capital
+        row[len(cases) + marks.index(".")] = 0.7 if is_part else 0.01
+        row[len(cases) + marks.index("")] = 0.3 if is_part else 0.99
+        ended = is_part
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
+    assert " ".join(texts).rstrip(".") == text[0].upper() + text[1:]
+
+
+def test_existing_marks_and_parentheses_around_words() -> None:
+    """Unmarked words for which the model wants a comma after each, and lower case."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+
+    def restored(text: str, existing: str = "auto") -> str:
+        words = text.split()
+        rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+        rows[:, cases.index(Case.LOWER)] = 1
+        rows[:, len(cases) + marks.index(",")] = 0.9
+        rows[:, len(cases) + marks.index("")] = 0.1
+        return " ".join(rewrite([Word(word) for word in words], rows, MODEL, Options(existing=existing)))
+
+    # A comma comes after an aside, not before it.
+    assert restored("he (or she) left") == "He (or, she), left"
+    # The periods of initials and of abbreviations with spaces stay, also where all marks are written afresh.
+    assert restored("the u. s. is", "replace") == "The, U. S. is"
+    assert restored("it is 20 °C now") == "It, is, 20, °C, now"
+    # A comma without a sentence end does not show that a text has its marks.
+    assert restored("well, mr. anna is here") == "Well, mr. anna, is, here"
+
+
+def test_initials_without_the_last_period_are_capital_together() -> None:
+    words = ["in", "the", "u.s.a", "at", "3", "p.m", "and", "well...okay"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[[2, 5]] = 0
+    rows[[2, 5], cases.index(Case.CAPITAL)] = 1
+    rows[7] = 0
+    rows[7, cases.index(Case.UPPER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options())
+    assert " ".join(texts).rstrip(".") == "In the U.S.A at 3 p.m and Well...okay"
+
+
+def test_initials_that_are_an_era_after_a_year_only() -> None:
+    """`Washington D.C.` has the same letters as Spanish `44 d.C.`"""
+    words = ["en", "washington", "d.c.", "y", "en", "el", "siglo", "v", "d.c.", "también"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[[2, 8]] = 0
+    rows[[2, 8], cases.index(Case.UPPER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[7, len(cases) + marks.index("")] = 0.1
+    rows[7, len(cases) + marks.index(".")] = 0.9
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="es"))
+    assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo V d.C. también"
+
+
+def shouted(written: str, code: str) -> str:
+    """A text as a model restores it that wants all words in upper case and a comma after each, but no sentence end."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = written.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, [cases.index(Case.UPPER), len(cases) + marks.index(",")]] = 0.9
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.1
+    options = Options(language=code)
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert rewrite([Word(text) for text in texts], rows, MODEL, options) == texts
+    return " ".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("take 5 mg and 2,5 km/h or 3kg", "TAKE, 5 mg, AND, 2,5 km/h, OR, 3KG"),
+        ("TAKE 10 000 ML AND GO", "TAKE, 10 000 ml, AND, GO"),
+        # Without a number it may be anything.
+        ("the mg is 5 and mg is", "THE, MG, IS, 5, AND, MG, IS"),
+    ],
+)
+def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, expected: str) -> None:
+    assert shouted(written, "en") == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "expected"),
+    [
+        ("es", "el s. xx y los ss. xv y el siglo iv", "EL, s. XX, Y, LOS, ss. XV, Y, EL, SIGLO IV"),
+        ("es", "s. v.", "S. V."),
+        ("es", "en el s. v.", "EN, EL, s. V."),
+        ("es", "en este siglo vi", "EN, ESTE, SIGLO, VI"),
+        ("pt", "no séc. xix e", "NO, séc. XIX, E"),
+        ("it", "nel sec. xx e il secolo v", "NEL, sec. XX, E, IL, SECOLO V"),
+        ("ca", "al s. xii i", "AL, s. XII, I"),
+        ("it", "nel xx secolo", "NEL, XX SECOLO"),
+        ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
+        ("it", "nel iv secolo d.c. a roma", "NEL, IV SECOLO d.C., A, ROMA"),
+        ("it", "nel sec v e la sec", "NEL, sec V, E, LA, SEC"),
+        ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
+        ("ro", "în sec. al x", "ÎN, Sec. AL, X"),
+        ("en", "the s. xx", "THE, S. XX"),
+    ],
+)
+def test_the_numeral_of_a_century_is_capital_and_its_abbreviation_lower(code: str, written: str, expected: str) -> None:
+    assert shouted(written, code) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "expected"),
+    [
+        ("fr", "le ier empire et le iie", "LE, Ier, EMPIRE, ET, LE, IIe"),
+        ("fr", "au xixe ou xixème siècle", "AU, XIXe, OU, XIXème, SIÈCLE"),
+        ("fr", "ma vie", "MA, VIE"),
+        ("de", "d.h. usw", "D.h., Usw"),
+        ("en", "e.g. them", "E.g., THEM"),
+    ],
+)
+def test_forms_that_are_never_in_upper_case(code: str, written: str, expected: str) -> None:
+    assert shouted(written, code) == expected
+
+
+def test_the_capital_of_a_title_is_no_evidence_where_titles_are_lower_case() -> None:
+    """Fixing `aan… Dhr.` gave `aan! dhr.`, and fixing that `aan… Dhr.` again."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = ["hij", "aan»", "Dhr.", "jan"]
+    rows = np.full((len(words), len(cases) + len(marks)), 1e-3, np.float32)
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.9
+    rows[1, [len(cases) + marks.index(mark) for mark in ("", "…", "!")]] = 0, 0.8, 0.2
+    rows[2, [cases.index(Case.LOWER), cases.index(Case.CAPITAL)]] = 0.3, 0.7
+    options = Options(language="nl", existing="replace")
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert texts == ["Hij", "aan…»", "Dhr.", "jan"]
+    assert rewrite([Word(text) for text in texts], rows, MODEL, options) == texts
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "spelled"),
+    [
+        ("fr", "il y a à boire", False),
+        ("pl", "byłem a i w domu", False),
+        ("es", "los e e u u son", True),
+        ("vi", "ừ ừ ừ em", False),
+        ("pl", "firma i b m sprzedaje", True),
+        ("es", "la c i a sabe", True),
+        ("fr", "il y a m. durand", False),
+    ],
+)
+def test_letters_that_are_words_are_not_spelled_out(code: str, text: str, spelled: bool) -> None:
+    """They are letters of a name if one is no word, or the model doubts that it is; but for those with diacritics."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = text.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = [
+        0.6 if spelled or code == "vi" else 0.99 if word in "iyawà" else 0.7 for word in words
+    ]
+    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
+    rows[:, len(cases) + marks.index("")] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
+    capitals = [text for text in texts[1:] if text[0].isupper() and text != "M."]
+    assert capitals == ([word.upper() for word in words if len(word) == 1] if spelled else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "likely_lower", "expected"),
+    [
+        ("es", "los grupos a y b son", {"a": 0.34, "y": 0.9, "b": 0.18}, "Los grupos A y B son."),
+        ("es", "hepatitis a b y c", {"a": 0.2, "b": 0.2, "y": 0.99, "c": 0.2}, "Hepatitis A B y C."),
+        ("it", "le vitamine b e c", {"b": 0.1, "e": 0.99, "c": 0.1}, "Le vitamine B e C."),
+        ("ca", "els punts b i c", {"b": 0.6, "i": 0.99, "c": 0.6}, "Els punts b i c."),
+        ("es", "el c e o manda", {"c": 0.2, "e": 0.3, "o": 0.86}, "El C E O manda."),
+        ("es", "soy r o y o", {"r": 0.4, "o": 0.7, "y": 0.95}, "Soy R O Y O."),
+        ("fr", "il y a m durand", {"y": 0.96, "a": 0.95, "m": 0.01}, "Il y a M durand."),
+        ("en", "the f b i man", {"f": 0.1, "b": 0.1, "i": 0.0}, "The F B I man."),
+    ],
+)
+def test_a_conjunction_between_letters_is_lower_case(
+    code: str, text: str, likely_lower: dict[str, float], expected: str
+) -> None:
+    """`grupos A Y B`: three letters in a row were spelled out. The probabilities are those of `multi`."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = text.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = [likely_lower.get(word, 0.99) for word in words]
+    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[-1, len(cases) :] = 0
+    rows[-1, len(cases) + marks.index(".")] = 1
+    options = Options(language=code)
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert " ".join(texts) == expected
+    assert rewrite([Word(word) for word in texts], rows, MODEL, options) == texts
+
+
+def test_initials_whose_periods_are_new_are_capital_at_once() -> None:
+    """Fixing the result again would see two letters with periods, which are initials."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.full((3, len(cases) + len(marks)), 1e-3, np.float32)
+    rows[:, cases.index(Case.LOWER)] = 0.9
+    rows[0, len(cases) + marks.index("")] = rows[1:, [len(cases) + marks.index(".")]] = 0.9
+    options = Options(language="es")
+    texts = rewrite([Word(word) for word in ("hola", "a", "b")], rows, MODEL, options)
+    assert texts == ["Hola", "A.", "B."]
+    assert rewrite([Word(word) for word in texts], rows, MODEL, options) == texts
+
+
+def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
+    cases, marks = MODEL.config.cases, MODEL.config.marks
+    unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)
+    unsure[:, cases.index(Case.LOWER)] = unsure[:, len(cases) + marks.index("")] = 1
+    unsure[:, len(cases) + marks.index(",")] = np.linspace(0.2, 5, 40)
+    words = [Word("cat") for _ in unsure]
+    texts = {style: rewrite(words, unsure, MODEL, Options(style=style)) for style in ("light", "standard", "heavy")}
+    commas = {style: [text.endswith(",") for text in found] for style, found in texts.items()}
+    assert sum(commas["light"]) < sum(commas["standard"]) < sum(commas["heavy"])
+    assert all(a <= b <= c for a, b, c in zip(*commas.values(), strict=True))
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 24, 1000])
+def test_any_window_size_works(window: int) -> None:
+    text = " ".join(Random(3).choice(BARE[:20]) for _ in range(100))
+    new = run(text, window=window)
+    assert new.casefold().replace(",", "").replace(".", "").replace("?", "") == text
+    if window >= 5:
+        assert new == run(text)
+
+
+def test_invalid_windows_are_refused_even_without_words() -> None:
+    with pytest.raises(CappuncError, match="less than the window"):
+        restore([], MODEL, Options(window=5, overlap=5))
+
+
+def test_no_word_and_one_word() -> None:
+    assert restore([], MODEL) == []
+    assert run("hello") == "Hello."
+    assert run("—") == "—"
+
+
+def test_progress_is_reported_up_to_the_end() -> None:
+    counts: list[int] = []
+    restore([Word("cat")] * 200, MODEL, progress=counts.append)
+    assert counts == sorted(counts)
+    assert counts[-1] == 200
+
+
+def test_a_word_that_would_become_another_word_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "dress", lambda bare, _: bare + "x")
+    assert run("hello cat") == "hello cat"
+
+
+def many(count: int) -> list[Word]:
+    rng = Random(5)
+    return [Word(rng.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
+
+
+def test_two_hundred_thousand_words() -> None:
+    words = many(200_000)
+    new = restore(words, MODEL)
+    assert len(new) == len(words)
+    # Away from its edges, the middle of a long text is restored like a separate text.
+    middle = restore(words[100_000:100_200], MODEL)
+    assert new[100_010:100_190] == middle[10:190]
+
+
+def test_memory_grows_with_the_words_not_with_the_windows() -> None:
+    words = many(40_000)
+    tracemalloc.start()
+    try:
+        restore(words, MODEL)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # 13 probabilities and a label for each word; holding the logits of all windows would take several times as much.
+    assert peak < 700 * len(words)
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, cappunc_cli; from cappunc_cli import CappuncError; "
+        "import cappunc_cli.restoration.models.registry; "
+        "print([m for m in ('numpy', 'onnxruntime', 'tokenizers') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_public_names() -> None:
+    import cappunc_cli
+
+    assert cappunc_cli.restore is restore
+    assert cappunc_cli.load_model is load_model
+    assert cappunc_cli.CappuncError is CappuncError
+    with pytest.raises(AttributeError):
+        _ = cappunc_cli.nonesuch
+
+
+def test_an_unknown_model_is_named() -> None:
+    with pytest.raises(BadModel, match="no model 'nonesuch'"):
+        load_model("nonesuch")
+
+
+# --- the real model
+
+
+SPEECH = (
+    "good morning everybody my name is anna and i live in london "
+    "it is a wonderful city yesterday i met doctor peter smith who works for nasa "
+    "do you know what he said to me he said that nobody had ever asked him that question before so i asked him again"
+)
+
+
+def test_english_is_restored(english: pipeline.Model) -> None:
+    words = [Word(t) for t in SPEECH.split()]
+    new = restore(words, english)
+    text = " ".join(new)
+    assert [strip(t)[0] for t in new] == SPEECH.split()
+    assert text.startswith("Good morning")
+    assert text[-1] in ".?"
+    assert "Anna and I live in London" in text.replace(",", "")
+    assert "London." in text
+    assert "to me?" in text
+    assert restore(with_texts(words, new), english) == new
+
+
+def test_english_does_not_depend_on_the_window(english: pipeline.Model) -> None:
+    words = [Word(t) for t in (SPEECH + " ").split() * 12]
+    whole = restore(words, english)
+    small = restore(words, english, Options(window=60, overlap=30, min_words_cut=10))
+    assert sum(a == b for a, b in zip(whole, small, strict=True)) > 0.93 * len(words)
+
+
+def test_english_upper_case_is_rewritten(english: pipeline.Model) -> None:
+    lower = restore([Word(t) for t in SPEECH.split()], english)
+    upper = restore([Word(t.upper()) for t in SPEECH.split()], english)
+    assert lower == upper
+
+
+def test_a_word_that_is_cut_off_keeps_its_dash_for_a_mark() -> None:
+    words = [Word("so"), Word("wait-"), Word("no", turn=1), Word("wait", turn=1)]
+    assert restore(words, rules()) == ["So", "wait-", "No", "wait."]

@@ -1,0 +1,147 @@
+"""Text in capitals, words beside signs, and half-marked text, restored by the fast English model."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from cappunc_cli.api import fix
+from cappunc_cli.document.labels import Case, strip
+from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.live import LiveRestorer
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, restore
+
+GOOD = (
+    "So we took the train to London. It was late, and nobody knew why. Did you see Anna there? I think she left early, "
+    "because her brother was ill. We had dinner with Peter, and then we went home. The house was cold. In the morning "
+    "it rained, so we stayed in bed until ten. My sister called from Paris. She wanted to know how we were. "
+)
+
+
+def captions(*cues: str, gap: int = 0) -> str:
+    """An SRT file with cues of two seconds, and a gap (ms) between them."""
+    lines, clock = [], 0
+    for number, cue in enumerate(cues, 1):
+        start, end = (f"00:{ms // 60000:02}:{ms // 1000 % 60:02},{ms % 1000:03}" for ms in (clock, clock + 2000))
+        lines += [str(number), f"{start} --> {end}", cue, ""]
+        clock += 2000 + gap
+    return "\n".join(lines)
+
+
+def fixed(model: Model, *cues: str, gap: int = 0) -> list[str]:
+    text = fix(captions(*cues, gap=gap), model, language="en").text
+    return [block.splitlines()[2] for block in text.strip().split("\n\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("IT'S A LONG STORY. TELL ME ABOUT IT.", "It's a long story. Tell me about it."),
+        ("THAT'S A LONG STORY. TELL ME ABOUT IT.", "That's a long story. Tell me about it."),
+        ("WHAT'S THAT? I'M HERE.", "What's that? I'm here."),
+        ("I SAW E.T. AND WENT HOME.", "I saw E.T. and went home."),
+        ("WELL--I WENT HOME. IT WAS LATE.", "Well--I went home. It was late."),
+        ("I-I DON'T KNOW. B-BUT I-I'M HERE.", "I-I don't know. B-But I-I'm here."),
+    ],
+)
+def test_short_texts_in_capitals_are_restored(english: Model, text: str, expected: str) -> None:
+    assert fix(text, english, language="en", format="txt").text == expected
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (
+            (">> IT'S A VERY LONG STORY", ">> THEN TELL ME ABOUT IT."),
+            [">> It's a very long story", ">> Then tell me about it."],
+        ),
+        (
+            ("JOHN: WHAT HAPPENED?", "MARY: THE HOUSE WAS EMPTY", "JOHN: THE MAN WAS GONE.", "MARY: OH, NO."),
+            ["JOHN: What happened?", "MARY: The house was empty", "JOHN: The man was gone.", "MARY: Oh, no."],
+        ),
+        (("IT ENDS AT 10:00 A.M.", "GO HOME.", "WE WAIT."), ["It ends at 10:00 a.m.", "Go home.", "We wait."]),
+        (
+            ("So we went to the river", "AND THEN WE SAW THE HOUSE", "that stood on the hill.", "It was old."),
+            ["So we went to the river", "and then we saw the house", "that stood on the hill.", "It was old."],
+        ),
+        (
+            ("So we went to the river.", "NO ENTRY WITHOUT PERMISSION", "It was old, and nobody knew why."),
+            ["So we went to the river.", "NO ENTRY WITHOUT PERMISSION", "It was old, and nobody knew why."],
+        ),
+    ],
+)
+def test_speakers_abbreviations_and_lines_in_capitals(
+    english: Model, cues: tuple[str, ...], expected: list[str]
+) -> None:
+    assert [line.rstrip(".") for line in fixed(english, *cues)] == [line.rstrip(".") for line in expected]
+
+
+def test_after_a_long_silence_a_sentence_begins(english: Model) -> None:
+    cues = ("THE RIVER HOUSE", "MANY YEARS AGO, THERE WAS A HOUSE.")
+    assert fixed(english, *cues, gap=30_000)[1].startswith("Many years ago")
+
+
+def test_the_title_of_a_name_in_capitals() -> None:
+    model = "multi-fast"
+    text = fix("EL SR. GARCÍA ESTÁ AQUÍ.\nLA SRA. LÓPEZ, TAMBIÉN.", model, language="es", format="txt").text
+    assert text == "El Sr. García está aquí.\nLa Sra. López, también."
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("you said--i know that and i called--london was far", ["said--I", "called--London"]),
+        ("well—i went home and he said…i know and then...i left", ["Well—I", "said…I", "then...I"]),
+        ("tell him/i will be there with anna/peter and/or him", ["him/I", "Anna/Peter", "and/or"]),
+        ("so i-i don't know and i-i'm not sure", ["I-I", "I-I'm"]),
+        ("they drove at 50 km/h with the person(s) there", ["km/h", "person(s)"]),
+    ],
+)
+def test_both_sides_of_a_sign_are_words(english: Model, text: str, parts: list[str]) -> None:
+    new = restore([Word(word) for word in text.split()], english)
+    assert [strip(word)[0] for word in new] == [strip(word)[0] for word in text.split()]
+    bare = [word.rstrip(",.?") for word in new]
+    assert [word for word in bare if word.lower() in [part.lower() for part in parts]] == parts
+
+
+def test_a_stream_knows_both_sides_of_a_dash(english: Model) -> None:
+    stream = LiveRestorer(english)
+    words = map(Word, ["you", "said--i", "know", "but", "i-i'm", "not", "sure"])
+    texts = [text for word in words for text in stream.feed(word)]
+    new = [*texts, *stream.end()]
+    assert {"said--I", "I-I'm"} <= {text.rstrip(",.?") for text in new}
+
+
+def damaged(words: list[str], share: float) -> list[str]:
+    """The words without a share of their marks, in lower case after a sentence end that is gone."""
+    chance, new, lowered = random.Random(1), [], False
+    for word in words:
+        bare, label = strip(word)
+        gone = bool(label.mark) and chance.random() < share
+        text = word[: len(word) - len(label.after)] if gone else word
+        new.append(text.lower() if lowered and bare not in ("i", "anna", "peter") else text)
+        lowered = gone and label.mark in ".?"
+    return new
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def test_half_marked_text_is_completed_and_keeps_what_stands(english: Model, share: float) -> None:
+    good = (GOOD * 3).split()
+    text = damaged(good, share)
+    new = restore([Word(word) for word in text], english)
+    for old, now in zip(text, new, strict=True):
+        (_, before), (_, after) = strip(old), strip(now)
+        assert not before.mark or before.after == after.after
+        assert before.case is Case.LOWER or before.case is after.case
+    missing = [i for i, (a, b) in enumerate(zip(good, text, strict=True)) if strip(a)[1].mark != strip(b)[1].mark]
+    put = [i for i in missing if new[i] != text[i]]
+    assert len(put) > 0.6 * len(missing)
+
+
+def test_a_fully_edited_text_is_left_alone(english: Model) -> None:
+    good = GOOD.split()
+    assert restore([Word(word) for word in good], english) == good
+    few_commas = GOOD.replace("late, and", "late and").replace("Peter, and", "Peter and").split()
+    assert restore([Word(word) for word in few_commas], english, Options()) == few_commas
