@@ -69,7 +69,7 @@ def test_onnxruntime_is_required_once_per_system(distribution: metadata.Distribu
 
 def test_the_run_time_never_loads_the_training() -> None:
     code = (
-        "import sys, cappunc_cli, cappunc_cli.cli.main, cappunc_cli.files.batch\n"
+        "import sys, cappunc_cli, cappunc_cli.cli.main, cappunc_cli.files.run\n"
         "[getattr(cappunc_cli, name) for name in cappunc_cli.__all__]\n"
         "sys.exit(any(name.split('.')[0] == 'torch' or 'training' in name for name in sys.modules))"
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
 from cappunc_cli.layout.segmentation import Caption
+from cappunc_cli.layout.writing import Writing
 
 _ASS_HEAD = """[Script Info]
 ScriptType: v4.00+
@@ -25,26 +24,6 @@ Style: Default,Arial,16,&Hffffff,&Hffffff,&H0,&H0,0,0,0,0,100,100,0,0,1,1,0,2,10
 [Events]
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How captions are written: frames a second where a format counts them, the profile of TTML, and the language."""
-
-    fps: Fraction = Fraction(25)
-    profile: str = ""
-    language: str = ""
-
-    def frame(self, milliseconds: int) -> int:
-        """The frame that is shown at a time, or the nearest one."""
-        return round(Fraction(milliseconds, 1000) * self.fps)
-
-
-def frame_rate(fps: float) -> Fraction:
-    """The exact frame rate that a number stands for: 23.976 and 29.97 are 24 and 30 times 1000/1001."""
-    whole = round(fps * 1.001)
-    broadcast = Fraction(whole * 1000, 1001)
-    return broadcast if fps != round(fps) and abs(broadcast - fps) < 0.002 else Fraction(fps).limit_denominator(1000)
 
 
 def srt(captions: Sequence[Caption], _: Writing) -> str:

@@ -156,6 +156,6 @@ def _tokens(document: Document, start: int, begin: int, stop: int) -> Iterator[s
         rest = source.find('"', begin)
         yield from source[begin:rest].split()
         if key := _JSON_KEY.search(source[max(start - _KEY, 0) : start]):
-            same = re.compile(rf'{re.escape(key[1])}"((?:[^"\\]|\\.)*+)"')
+            same = re.compile(rf'{re.escape(key[1])}"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
             for found in same.finditer(source, rest, stop):
                 yield from found[1].split()

@@ -10,8 +10,8 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.ebu_stl import CODE_TABLES, encoded
 
 if TYPE_CHECKING:
-    from cappunc_cli.layout.caption_files import Writing
     from cappunc_cli.layout.segmentation import Caption
+    from cappunc_cli.layout.writing import Writing
 
 _FIELD, _PADDING, _NEWLINE = 112, "\x8f", "\x8a"
 #: Codes of languages, from the appendix of Tech 3264.

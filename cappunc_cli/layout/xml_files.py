@@ -12,8 +12,8 @@ from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
 
 if TYPE_CHECKING:
-    from cappunc_cli.layout.caption_files import Writing
     from cappunc_cli.layout.segmentation import Caption
+    from cappunc_cli.layout.writing import Writing
 
 _TTML = "http://www.w3.org/ns/ttml"
 _XML = "{http://www.w3.org/XML/1998/namespace}"

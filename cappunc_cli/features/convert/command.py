@@ -24,8 +24,8 @@ from cappunc_cli.files.made_files import Making, made_jobs, make_files
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.caption_files import Writing, frame_rate
 from cappunc_cli.layout.speaker_names import asked_names
+from cappunc_cli.layout.writing import Writing, frame_rate
 from cappunc_cli.restoration.options import Options
 
 

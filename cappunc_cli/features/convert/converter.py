@@ -24,10 +24,11 @@ from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.languages import Language
 from cappunc_cli.layout import CAPTION_FORMATS, Limits
-from cappunc_cli.layout.caption_files import VOICED, Writing
+from cappunc_cli.layout.caption_files import VOICED
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speaker_names import shown_names
 from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
+from cappunc_cli.layout.writing import Writing
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
-    from cappunc_cli.layout.caption_files import Writing
+    from cappunc_cli.layout.writing import Writing
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
