@@ -286,7 +286,7 @@ def test_the_scores_beside_the_five_systems_are_those_of_the_model() -> None:
     news = "vi vietnews_test"
     windows = (f"{news}, gold windows of 150", f"{news}, gold windows", news)
     vietnamese = [figure for name in windows for figure in figures(name, "micro", "case")]
-    row = "{} and {} on news in windows of 150, {} and {} in windows of 50, both of which make use of gold "
+    row = "{} and {} on news in windows of 150, {} and {} in windows of 50, both with gold "
     assert (row + "sentence ends; {} and {} on running text").format(*vietnamese) in page
 
 
