@@ -35,7 +35,7 @@ _MIN_WORDS_TOGETHER, _MOST_OTHERWISE = 8, 0.01
 #: A text of at least this many words is English if at least this share of them are frequent English words.
 _ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
 #: Stretches are looked for in blocks of this many words. English ones without doubt have so many frequent words.
-_BLOCK, _ENGLISH_IN_BLOCK = 24, 3
+_BLOCK, _ENGLISH_IN_BLOCK = 24, 2
 #: Words that count as a line where a file has a word a line.
 _WORDS_A_LINE = 8
 #: Share of a text's blocks, and their number, from which a language counts as one of its languages.
@@ -144,7 +144,10 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
     texts = [" ".join(document.words[i].text.lower() for i in line) for line in lines]
     foreign = list(map(is_foreign, texts))
     latin = [i for i, other in enumerate(foreign) if not other]
-    languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
+    if only and len(codes) == 1:
+        languages = list(codes)
+    else:
+        languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
     if len(languages) < 2 and not any(foreign):
         return []
     found = dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
@@ -191,10 +194,14 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
                     break
             if len(block) >= _BLOCK or not start:
                 blocks.append(" ".join(block))
+    least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
     frequent = LANGUAGES[DEFAULT].frequent
-    if DEFAULT in codes and all(
-        sum(word in frequent for word in one.split()) >= min(_ENGLISH_IN_BLOCK, len(one.split()) // 8) for one in blocks
-    ):
+    doubtful = [
+        one
+        for one in blocks
+        if sum(word in frequent for word in one.split()) < min(_ENGLISH_IN_BLOCK, len(one.split()) // 8)
+    ]
+    if DEFAULT in codes and len(doubtful) < least:
         return [DEFAULT]  # spares the identifier
     counts: Counter[str] = Counter()
     for one in blocks:
@@ -203,7 +210,6 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
             counts[_best(one, codes)] += 1
         elif ranked[0][1] >= _MIN_CERTAINTY and len(one.split()) >= _MIN_WORDS_TOGETHER:
             counts[str(ranked[0][0])] += 1
-    least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
     return [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
 
 

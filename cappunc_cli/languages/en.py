@@ -32,7 +32,10 @@ LANGUAGE = Language(
     ),
     titles=words(_TITLES),
     # "was" is also a German word.
-    frequent=words("the and of to you that is it was for this with are have they we"),
+    frequent=words(
+        "the and of to you that is it was for this with are have they we his him she your our their there then them",
+        "what when which who would could should been from about into not but because how were its don't it's that's",
+    ),
     linking=words("a al am and at by de del du el in la le of on sur the to upon von with"),
     begin_lines=words(
         "and or but nor so because although though unless until while since if when where whether than that",
