@@ -594,7 +594,7 @@ def page(report: dict[str, Any]) -> str:
         "",
         f"The slowest took {report['slowest'][0]:.2f} s ({LIMIT_S:.0f} s are allowed); the largest use of memory was "
         f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
-        f"({MEMORY_TIMES} times the size of the file plus {MEMORY_BASE >> 20} MB).",
+        f"({report['memory_times']} times the size of the file plus {MEMORY_BASE >> 20} MB).",
         "",
         *_scene_lines(report.get("scenes")),
         *_large_lines(report.get("large", [])),
@@ -705,6 +705,7 @@ def main() -> int:
         "formats": dict(outcome.formats.most_common()),
         "encodings": dict(outcome.encodings.most_common()),
         "slowest": outcome.slowest,
+        "memory_times": MEMORY_TIMES,
         "hungriest": outcome.hungriest,
         "failed": len(outcome.failures),
         "failures": outcome.failures[:50],

@@ -35,10 +35,11 @@ from fuzz_oracle import MARKS, assert_same
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
-from cappunc_cli.files import fixer as fixers
 from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.languages import language
 
 TINY = HERE / "tiny_model"
@@ -85,13 +86,12 @@ class Scene:
         """Run `cappunc fix`, and assert what holds for every run."""
         scene = self
 
-        class Guessing(fixers.Fixer):
-            def restore(self, documents, progress=None):  # type: ignore[no-untyped-def] # noqa: ARG002
-                scene.meanwhile()
-                return iter([relabelled(document.words, scene.random) for document in documents])
+        def guessed(_fixer: Fixer, documents: Sequence[Document], _progress: object = None) -> Iterator[list[str]]:
+            scene.meanwhile()
+            return iter([relabelled(document.words, scene.random) for document in documents])
 
         command = ["fix", "--model", str(TINY), "--device", "cpu", *map(str, arguments)]
-        with mock.patch.object(fixers, "Fixer", Guessing):
+        with mock.patch.object(Fixer, "restore", guessed):
             run = CliRunner().invoke(app, command)
         assert run.exception is None or isinstance(run.exception, (SystemExit, CappuncError)), repr(run.exception)
         self.code, self.said = run.exit_code, f"{run.stderr}{run.exception or ''}"

@@ -29,7 +29,7 @@ def test_files_and_directories_in_odd_states_lose_nothing() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
 @pytest.mark.parametrize("path", fuzz.LARGE_FIXTURES)
-def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None:
+def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
     size, most = fuzz.memory(path, 1_500_000)
     assert size >= 1_500_000
     # Less than MEMORY_BASE, as the few distinct words fill no caches.

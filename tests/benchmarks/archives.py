@@ -1,14 +1,12 @@
-"""What a run over an archive costs and survives: `cappunc fix SOURCE -o TARGET --ray` on files that this script makes.
+"""What a run over an archive costs and survives: `cappunc archive --ray SOURCE TARGET` on files that this script makes.
 
-    python tests/benchmarks/archives.py pace --files 5000      Ray and --jobs side by side, memory over time
+    python tests/benchmarks/archives.py pace --files 5000      one process and Ray side by side, memory over time
     python tests/benchmarks/archives.py s3 --files 500         an S3 server as source and target, 5 % of requests fail
     python tests/benchmarks/archives.py kills --count 20       kill a worker, the driver or the node at random
     python tests/benchmarks/archives.py hang                   a file that hangs, a file that takes all memory
-    python tests/benchmarks/archives.py driver --files 1000000 the throughput of the driver alone
-    python tests/benchmarks/archives.py driver-ray --files 1000000 the same, with one Ray actor that does nothing
 
-Each writes its part of tests/benchmarks/results/archives.json. Needs the extra `cluster`, and for s3 also
-moto[server]. The model is that of the tests (8 KB), so that everything but the model is measured.
+Each writes its part of tests/benchmarks/results/archives.json. Needs the extra `ray`, and for s3 also
+s3fs and moto[server]. The model is that of the tests (8 KB), so that everything but the model is measured.
 """
 
 from __future__ import annotations
@@ -100,8 +98,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def command(*arguments: object, files_together: int | None = None) -> list[str]:
     """A call of cappunc; with blocks of so few files that a small tree has many."""
-    call = ["fix", "--model", str(MODEL), "--lang", "en", "--device", "cpu", *map(str, arguments)]
-    small = f"from cappunc_cli.features.archive import work_plan; work_plan.FILES_TOGETHER = {files_together}; "
+    call = ["archive", "--model", str(MODEL), "--lang", "en", "--device", "cpu", *map(str, arguments)]
+    small = f"from cappunc_cli.files import run; run.FILES_TOGETHER = {files_together}; "
     # Ray gives its node 30 seconds to begin, which on a machine that others use is too little.
     patient = (
         "import time, types, ray._private.node as node; "
@@ -172,14 +170,14 @@ def watched(asked: list[str], every: float) -> tuple[str, float, list[dict[str, 
 
 
 def pace(files: int) -> dict[str, Any]:
-    """Ray and --jobs on the same files: seconds, memory, the same bytes."""
+    """One process and Ray on the same files: seconds, memory, the same bytes."""
     with tempfile.TemporaryDirectory() as place:
         source = Path(place, "in")
         words = make_tree(source, files)
         rows = {}
-        for name, options in (("--jobs 2", ("--jobs", 2)), ("--ray --jobs 2", ("--ray", "--jobs", 2))):
+        for name, options in (("one process", ()), ("--ray --jobs 2", ("--ray", "--jobs", 2))):
             out = Path(place, name.replace(" ", ""))
-            said, seconds, samples = watched(command(source, "-o", out, *options), 3.0)
+            said, seconds, samples = watched(command(source, out, *options), 3.0)
             rows[name] = {
                 "seconds": round(seconds, 1),
                 "words_per_second": round(words / seconds),
@@ -243,7 +241,7 @@ def s3(files: int, share: float = 0.05) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         source, out = Path(place, "in"), Path(place, "out")
         make_tree(source, files)
-        local, _ = run(command(source, "-o", out))
+        local, _ = run(command(source, out))
         assert local.returncode == 0, local.stderr
         expected = contents(out)
         # The server keeps its buckets from one to the other.
@@ -260,9 +258,9 @@ def s3(files: int, share: float = 0.05) -> dict[str, Any]:
                     tried(client.put_object, Bucket=old, Key=relative, Body=data)
                 asked.clear()
                 extra = {**keys, "AWS_ENDPOINT_URL": address}
-                done, seconds = run(command(f"s3://{old}/", "-o", f"s3://{new}/", *options), extra)
+                done, seconds = run(command(f"s3://{old}/", f"s3://{new}/", *options), extra)
                 requests = dict(asked)
-                again, _ = run(command(f"s3://{old}/", "-o", f"s3://{new}/", *options), extra)
+                again, _ = run(command(f"s3://{old}/", f"s3://{new}/", *options), extra)
                 found = {}
                 for page in client.get_paginator("list_objects_v2").paginate(Bucket=new):
                     for entry in page["Contents"]:
@@ -301,11 +299,11 @@ def kills(count: int, files: int, seed: int = 0) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         source, whole = Path(place, "in"), Path(place, "whole")
         make_tree(source, files, 60)
-        undisturbed, _ = run(command(source, "-o", whole))
+        undisturbed, _ = run(command(source, whole))
         assert undisturbed.returncode == 0, undisturbed.stderr
         expected = contents(whole)
         out = Path(place, "out")
-        asked = command(source, "-o", out, "--ray", "--jobs", 1, files_together=4)
+        asked = command(source, out, "--ray", "--jobs", 1, files_together=4)
         number = 0
         while len(rows) < count:
             chance = Random(seed + number)
@@ -395,7 +393,9 @@ def finished(asked: list[str], out: Path, expected: dict[str, bytes], number: in
         f"{number}: {name} is missing, too much or another" for name in expected if found.get(name) != expected[name]
     ]
     wrong += [f"{number}: {name} is too much" for name in found.keys() - expected.keys()]
-    lines = [json.loads(line) for part in (out / ".cappunc/done").iterdir() for line in part.read_text().splitlines()]
+    lines = [
+        json.loads(line) for part in (out / ".cappunc").glob("*-*.jsonl") for line in part.read_text().splitlines()
+    ]
     wrong += [f"{number}: {name} is in no ledger" for name in expected.keys() - {line["file"] for line in lines}]
     left = [path.name for path in out.rglob(".cappunc-*.tmp")]
     return wrong + [f"{number}: {name} is left behind" for name in left]
@@ -424,7 +424,7 @@ def hang() -> dict[str, Any]:
         extra = {"PYTHONPATH": f"{place}{os.pathsep}{ROOT}"}
         for name, memory in (("2 GB are more than --file-memory", 1024), ("2 GB are read", 3072)):
             options = ("--ray", "--jobs", 1, "--file-timeout", 60, "--file-memory", memory)
-            done, seconds = run(command(source, "-o", out, *options), extra)
+            done, seconds = run(command(source, out, *options), extra)
             report = [json.loads(line) for line in (out / ".cappunc/refused.jsonl").read_text().splitlines()]
             rows[name] = {
                 "seconds": round(seconds, 1),
@@ -438,105 +438,6 @@ def hang() -> dict[str, Any]:
     return {"files": 22, "runs": rows}
 
 
-def driver(files: int, ray: bool) -> dict[str, Any]:
-    """Files that nobody reads, through the driver: what it costs to list, plan, hand out and count them."""
-    from cappunc_cli.features.archive.archive_summary import ArchiveSummary
-    from cappunc_cli.features.archive.block_worker import BlockResult, WorkOrder
-
-    from cappunc_cli.features.archive import archive, ray_workers
-    from cappunc_cli.files.fixer import Settings
-    from cappunc_cli.files.model_choice import ModelChoice
-    from cappunc_cli.files.progress import Reporter
-    from cappunc_cli.files.request import FixRequest
-    from cappunc_cli.files.urls import Entry
-    from cappunc_cli.restoration.options import Options
-
-    os.environ |= {**RAY}
-    chance = Random(1)
-    stages: dict[str, float] = {}
-    begun = time.monotonic()
-    samples: list[list[float]] = []
-    handing: list[float] = []
-    made = 0
-
-    def listed(*_: Any) -> Iterator[Entry]:
-        for i in range(files):
-            relative = f"season{i // 1000:05}/episode-{i:08}.srt"
-            yield Entry(f"s3://archive/{relative}", relative, chance.randrange(1000, 100_000), f'"{i:032x}"')
-        stages["listed"] = round(time.monotonic() - begun, 1)
-
-    class Nothing:
-        """A worker that does nothing."""
-
-        def __init__(self, order: WorkOrder) -> None:
-            self.order = order
-
-        def begin(self) -> str:
-            return "here"
-
-        def run(self, block: Any) -> BlockResult:
-            result = BlockResult(block.number, "here", fixed=len(block.files))
-            result.words["en"] = 1000 * len(block.files)
-            return result
-
-    def counted(results: Iterator[BlockResult]) -> Iterator[BlockResult]:
-        done = 0
-        for result in results:
-            if not done:
-                stages["first_result"] = round(time.monotonic() - begun, 1)
-                handing.append(time.process_time())
-            done += result.fixed
-            if done // (files // 20) > (done - result.fixed) // (files // 20):
-                samples.append([round(time.monotonic() - begun, 1), done, round(resident(os.getpid()))])
-            yield result
-
-    def alone(order: WorkOrder, blocks: Iterator[Any]) -> Iterator[BlockResult]:
-        worker = Nothing(order)
-        return (worker.run(block) for block in blocks)
-
-    reporter = Reporter(quiet=True)
-    ray_workers.RayWorker = Nothing  # type: ignore[assignment, misc]
-    archive._below = listed  # type: ignore[assignment]
-    on_ray = ray_workers.on_ray(ray_workers.RayOptions(engines=1), reporter)
-    chosen = on_ray if ray else alone
-
-    def workers(order: WorkOrder, blocks: Iterator[Any]) -> Iterator[BlockResult]:
-        stages["planned"] = round(time.monotonic() - begun, 1)  # Ray is yet to begin
-        return counted(chosen(order, numbered(blocks)))
-
-    def numbered(blocks: Iterator[Any]) -> Iterator[Any]:
-        nonlocal made
-        for block in blocks:
-            made += 1
-            yield block
-
-    before = resident(os.getpid())
-    with tempfile.TemporaryDirectory() as place:
-        Path(place, "in").mkdir()
-        request = FixRequest(ModelChoice("en", str(MODEL)), Settings("", "cpu", None, Options()))
-        order = archive.ArchiveOrder([f"{place}/in"], f"{place}/out", request)
-        summary = ArchiveSummary()
-        archive.run_archive(order, workers, reporter, summary)
-    assert summary.fixed == files
-    seconds = time.monotonic() - begun
-    handed = seconds - stages["first_result"]
-    return {
-        "files": files,
-        "blocks": made,
-        "workers": "one actor of Ray" if ray else "none",
-        "seconds": round(seconds, 1),
-        "until": stages,
-        "files_per_second": round(files / seconds),
-        "handed_out": {
-            "seconds": round(handed, 1),
-            "files_per_second": round(files / handed),
-            "driver_cpu_seconds": round(time.process_time() - handing[0], 1),
-        },
-        "memory_mb_before": round(before),
-        "memory_mb": [dict(zip(("seconds", "files", "mb"), sample, strict=True)) for sample in samples],
-    }
-
-
 def save(part: str, made: dict[str, Any]) -> None:
     known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     known[part] = {**measuring.head(), "load": round(os.getloadavg()[0], 1), **made}
@@ -545,7 +446,7 @@ def save(part: str, made: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("pace", "s3", "kills", "hang", "driver", "driver-ray"))
+    parser.add_argument("part", choices=("pace", "s3", "kills", "hang"))
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -555,8 +456,6 @@ def main() -> None:
         "s3": lambda: s3(asked.files),
         "kills": lambda: kills(asked.count, asked.files, asked.seed),
         "hang": hang,
-        "driver": lambda: driver(asked.files, False),
-        "driver-ray": lambda: driver(asked.files, True),
     }[asked.part]()
     save(asked.part, made)
     print(json.dumps({key: value for key, value in made.items() if key != "runs"}, indent=1)[:3000])
