@@ -19,7 +19,7 @@ class CappuncError(Exception):
     ...     cappunc.read(Path("talk.srt"), format="vosk")
     ... except cappunc.CappuncError as error:
     ...     print(error)
-    talk.srt:2: broken JSON: unexpected ':00:01,280 -'
+    talk.srt:2: broken JSON: expecting value
     """
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
