@@ -538,7 +538,7 @@ def test_the_output_name_determines_the_format(arguments: tuple[str, ...], begin
     made += [path for path in [tmp_path / "new"] if path.is_file()]
     if begins is None:
         assert (run.returncode, made) == (2, [])
-        assert f"{arguments[1]} does not name SRT, WebVTT, ASS or TTML".encode() in run.stderr
+        assert f"{arguments[1]} names none of srt, vtt, ass, ttml, ".encode() in run.stderr
     else:
         assert (run.returncode, len(made)) == (0, 1)
         assert made[0].read_text().startswith(begins)

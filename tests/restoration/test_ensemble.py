@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from cappunc_cli.files.manifest import settings_signature
 
 from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.fixer import Settings
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model, installed
@@ -134,12 +135,12 @@ def test_a_record_notices_another_member(tmp_path: Path) -> None:
     """A run that is resumed with another second model must not keep the results of the first one."""
     copied(tmp_path, "other")
     first = copied(tmp_path, "first", ensemble={"other": 0.25})
-    settings = Settings(str(first), "cpu", None, Options())
-    before = settings_signature(settings)
-    assert settings_signature(settings) == before
+    request = FixRequest(ModelChoice(model=str(first)), Settings(str(first), "cpu", None, Options()))
+    before = request.signature()
+    assert request.signature() == before
     config = tmp_path / "other" / "config.json"
     config.write_text(config.read_text("utf-8").replace('"version"', '"note": 1, "version"', 1), "utf-8")
-    assert settings_signature(settings) != before
+    assert request.signature() != before
 
 
 def test_the_members_of_installed_models_are_installed_and_share_a_language() -> None:

@@ -534,4 +534,4 @@ def test_closed_output() -> None:
 
 def test_the_help_states_the_default_look_ahead() -> None:
     found = subprocess.run(command("--help"), capture_output=True, text=True, check=True)
-    assert f"(default: {LOOK_AHEAD}); far less accurate below 2." in " ".join(found.stdout.split())
+    assert f"that a word waits for (default: {LOOK_AHEAD})" in " ".join(found.stdout.split())

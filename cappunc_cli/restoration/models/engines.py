@@ -11,15 +11,13 @@ class EngineSpec:
     """Where an engine is implemented, and the files of its models.
 
     `module` and `opened` name the class, which is called with a model's directory and a device. A directory that has
-    the file `config` has a model for the engine; `weights` is the file whose hash identifies the model. `about` is a
-    description for users.
+    the file `config` has a model for the engine; `weights` is the file whose hash identifies the model.
     """
 
     module: str
     opened: str
     config: str
     weights: str
-    about: str
 
 
 #: The default engine.
@@ -27,22 +25,18 @@ NETWORK = "onnx"
 #: The recurrent engine of live captions.
 LIVE = "gru"
 ENGINES: Mapping[str, EngineSpec] = {
-    NETWORK: EngineSpec(
-        "cappunc_cli.restoration.models.network", "OnnxEngine", "config.json", "model.onnx", "the network"
-    ),
+    NETWORK: EngineSpec("cappunc_cli.restoration.models.network", "OnnxEngine", "config.json", "model.onnx"),
     "ngram": EngineSpec(
         "cappunc_cli.restoration.models.trigram_engine",
         "NgramEngine",
         "ngram.json",
         "ngram.xz",
-        "a trigram model of 1 MB, faster and far weaker",
     ),
     LIVE: EngineSpec(
         "cappunc_cli.restoration.models.recurrent",
         "GruEngine",
         "gru.json",
         "gru.onnx",
-        "a small recurrent network for live captions",
     ),
 }
 

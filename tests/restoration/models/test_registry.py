@@ -180,7 +180,7 @@ def test_an_engine_is_what_its_entry_says(name: str) -> None:
 def test_an_unknown_engine_is_refused() -> None:
     result = CliRunner().invoke(app, ["fix", "--engine", "abacus", "a.txt"])
     assert result.exit_code == 2
-    assert f"is not one of {', '.join(ENGINES)}" in " ".join(result.output.split())
+    assert f"must be one of {', '.join(ENGINES)}, not 'abacus'" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("directory", installed(), ids=lambda path: path.name)
