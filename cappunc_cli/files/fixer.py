@@ -251,6 +251,7 @@ class Fixer:
         diacritics = self.settings.diacritics != "keep"
         if attach or new != old:
             output = formats.write(document, new, attach=attach, diacritics=diacritics)
+            notices += formats.FORMATS[document.format].unwritten(document, new, output)
             output = output if narrow is None else writable(output, narrow)
         if output != source:
             formats.verify(document, output, diacritics=diacritics)

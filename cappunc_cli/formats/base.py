@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cappunc_cli.document.words import Copy, Document
+from cappunc_cli.document.words import Copy, Document, Notice
 from cappunc_cli.formats.splice import shown
 
 
@@ -60,6 +60,10 @@ class Format(ABC):
     @abstractmethod
     def skeleton(self, document: Document) -> str:
         """Everything in the source that `write` never changes, to be compared with ==."""
+
+    def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:  # noqa: ARG002
+        """Notices about the texts that `write` could not write, in formats whose fields have a fixed size."""
+        return ()
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but marks that are entries of their own are moved onto their words, if the format has such."""

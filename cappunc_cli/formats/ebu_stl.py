@@ -1,7 +1,7 @@
 """EBU STL (EBU Tech 3264-E): a binary file of blocks; its text is read as Latin-1, one character a byte.
 
-A block of 128 bytes has a field of 112 bytes for text, filled up with 0x8F. A mark that finds no room there is not
-written.
+A block of 128 bytes has a field of 112 bytes for text, filled up with 0x8F. A word whose marks find no room there, or
+have no code in the file's table, stays as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from unicodedata import normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
-from cappunc_cli.document.words import Copy, Document, Span, Word
+from cappunc_cli.document.words import Copy, Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.cues import Cue, CueDetail, TurnCounter
@@ -128,6 +128,14 @@ class EbuStl(Format):
             grown, end = full[at] - left, at + _FIELD
             edits += [(end - grown, end, "")] if grown > 0 else [(end, end, _PADDING * -grown)] if grown else []
         return splice(source, edits)
+
+    def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:
+        """A notice for each subtitle in which a word stays as it was."""
+        words = zip(document.words, texts, self.read(output).texts, strict=True)
+        kept = {word.cue: wanted for word, wanted, text in reversed(list(words)) if text != wanted}
+        what = "subtitle {}: “{}” has no room or no code in the file, so the word stays"
+        # A file of blocks has no lines.
+        return tuple(Notice(1, what.format(cue + 1, kept[cue])) for cue in sorted(kept))
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the padding of the text fields."""

@@ -17,6 +17,8 @@ from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import decode, encode
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.restoration.options import Options
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NEW = [
@@ -115,6 +117,24 @@ def test_a_mark_without_room_is_not_written() -> None:
     assert again[:3] == ["we.", "took.", "the."]
     assert again[-3:] == ["as", "it", "is"]
     assert len(output) == len(document.source)
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "stays"),
+    [
+        ("ferry.stl", ",", False),
+        ("ferry.stl", "…", True),  # ISO 6937 has no code for it
+        ("two-blocks.stl", ",", True),  # the first block is full
+    ],
+)
+def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str, stays: bool, tiny_model: Path) -> None:
+    document = read(FIXTURES / "ebu-stl" / name)
+    fixer = Fixer(Settings(str(tiny_model), "cpu", None, Options(language="en")), print)
+    wanted = document.texts[0] + mark
+    fixed = fixer.write(document, document.source, [wanted, *document.texts[1:]])
+    assert (fixed.text == document.source) == stays
+    said = [notice.message for notice in fixed.notices]
+    assert [("subtitle 1:" in message, wanted in message) for message in said] == [(True, True)] * stays
 
 
 @pytest.mark.parametrize(

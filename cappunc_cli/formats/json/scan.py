@@ -160,7 +160,10 @@ class _Finder:
                     at = self._end(start)
                 literal.stop = at
                 self.strings += 1
-            elif kind is Node or kind is list:
+                continue
+            if self._patient and is_object:  # a string under the same key may have come before
+                holder[key] = member
+            if kind is Node or kind is list:
                 at = self.place(member, at, depth + 1)
         if is_object:
             holder.stop = at = index("}", at) + 1

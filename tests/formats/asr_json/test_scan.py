@@ -136,3 +136,8 @@ def test_whole_numbers_have_spans() -> None:
     assert isinstance(inner, Node)
     found = whole_numbers(source, inner)
     assert {key: source[start:stop] for key, (start, stop) in found.items()} == {"offset": "12", "length": "3"}
+
+
+@pytest.mark.parametrize("last", ['{"b": "y"}', '["y"]', "5", "null", '"y"'])
+def test_the_last_of_duplicate_keys_counts_whatever_its_type(last: str) -> None:
+    assert load(f'{{"a": "x", "a": {last}}}') == {"a": json.loads(last)}
