@@ -93,7 +93,7 @@ def as_html(
         cells = (f"<td>{escape(cell)}{bar}</td>" for cell, bar in zip(others, drawn, strict=True))
         lines.append(f"<tr><td>{title}</td>{''.join(cells)}</tr>")
     return (
-        '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
+        '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
     )
 
 
