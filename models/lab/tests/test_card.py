@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch", reason="needs the extra [train]")
-pytest.importorskip("cappunc_cli.features.train.experiments", reason="the wheel leaves them out")
 pytest.importorskip("onnx")
 
 from cappunc_cli.restoration.models.registry import find_model

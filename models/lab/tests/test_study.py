@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("cappunc_cli.features.train.experiments", reason="the wheel leaves them out")
-
 from models.lab import results, study
 
 _ROWS = """

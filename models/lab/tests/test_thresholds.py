@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="needs the extra [train]")
-pytest.importorskip("cappunc_cli.features.train.experiments", reason="the wheel leaves them out")
 
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.features.train.corpora import Corpus
