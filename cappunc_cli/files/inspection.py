@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan
     from cappunc_cli.restoration.low_confidence import LowConfidence
+
+#: Words between the end of a stretch and that of its cue, at most, that count with the stretch.
+_NEAR = 8
 
 #: A JSON object about a file, or about an entry of its report.
 Report = dict[str, Any]
@@ -40,7 +43,7 @@ class Examined:
         from cappunc_cli.restoration.decoding.existing import unrestored_spans
         from cappunc_cli.restoration.pipeline import rewrite_long
 
-        found = unrestored_spans(self.estimate)
+        found = _whole_cues(unrestored_spans(self.estimate), self.words)
         if not found:
             return []
         old, new = self.words, rewrite_long(self.words, self.rows, self.fixer.model, self.fixer.settings.options)
@@ -52,6 +55,24 @@ class Examined:
 
         model, options = self.fixer.model, self.fixer.settings.options
         return find_low_confidence(self.words, self.rows, model, options, self.estimate, below)
+
+
+def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[UnrestoredSpan]:
+    """The spans, grown to the ends of their cues where these are near: what is missing is estimated every few words."""
+    grown: list[UnrestoredSpan] = []
+    for span, following in zip(spans, [*(one.start for one in spans[1:]), len(words)], strict=False):
+        first, last = span.start, span.stop
+        least, most = max(grown[-1].stop if grown else 0, first - _NEAR), min(following, last + _NEAR)
+        while first > least and words[first - 1].cue == words[span.start].cue:
+            first -= 1
+        while last < most and words[last].cue == words[span.stop - 1].cue:
+            last += 1
+        if first and words[first - 1].cue == words[span.start].cue:
+            first = span.start
+        if last < len(words) and words[last].cue == words[span.stop - 1].cue:
+            last = span.stop
+        grown.append(replace(span, start=first, stop=last))
+    return grown
 
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
