@@ -12,7 +12,7 @@ from typing import Any
 
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, timestamp
-from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.paragraphs import paragraphs
 from cappunc_cli.pages.html_page import HtmlPage
@@ -118,7 +118,7 @@ def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
         import docx
         from docx.shared import Pt, RGBColor
     except ImportError:
-        raise CappuncError("DOCX needs the extra: pip install 'cappunc[docx]'") from None
+        raise CappuncError(f"DOCX needs python-docx; {install_extra('docx')}") from None
     made = docx.Document()
     made.core_properties.title, made.core_properties.language = title, language
     for name, size in (("Heading 1", 18), ("Heading 2", 11)):

@@ -16,6 +16,7 @@ import pytest
 
 import cappunc_cli as cappunc
 from cappunc_cli import api
+from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import installed
 
 ROOT = Path(__file__).parents[2]
@@ -176,7 +177,7 @@ def test_a_word_that_would_change_is_refused() -> None:
 
 def test_write_reads_again_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     document = cappunc.read("good evening london\n")
-    monkeypatch.setattr("cappunc_cli.formats.txt.write", lambda *_: "good evening\n")
+    monkeypatch.setattr(type(FORMATS["txt"]), "write", lambda *_, **__: "good evening\n")
     with pytest.raises(cappunc.BadInput, match="2 words in place of 3"):
         cappunc.write(document, ["good", "evening", "london"])
 

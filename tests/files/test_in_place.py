@@ -142,6 +142,6 @@ def test_an_unreadable_directory_is_reported(command: str, tmp_path: Path, monke
     assert run.exit_code == 1
     assert f"cappunc: {closed}: Permission denied" in run.stderr.splitlines()
     assert (tmp_path / "out/talk.srt").exists() == (command in where)
-    monkeypatch.setattr(os, "scandir", lambda _: scandir(closed))
+    monkeypatch.setattr(os, "scandir", lambda path: scandir(closed if Path(path) == folder else path))
     alone = CliRunner().invoke(app, [command, *model, *where.get(command, []), str(folder)])
     assert "Permission denied" in f"{alone.stderr} {alone.exception}"

@@ -38,7 +38,9 @@ LONG = 20
 
 def film(cues: int = 12) -> tuple[list[str], bytes]:
     """The words of a small film, and its SRT."""
-    words = [f"{'Wort' if i % 5 == 0 else 'wort'}{i}{'.' if i % 5 == 4 else ''}" for i in range(4 * cues)]
+    # With commas after its first sentence, or the text would lack marks and have no single doubts.
+    marks = {4: ".", 1: ",", 3: ","}
+    words = [f"{'Wort' if i % 5 == 0 else 'wort'}{i}{marks.get(i % 5, '') if i >= 4 else ''}" for i in range(4 * cues)]
     blocks = [
         f"{n + 1}\r\n00:00:{2 * n:02},000 --> 00:00:{2 * n + 1:02},900\r\n<i>{words[4 * n]} {words[4 * n + 1]}</i>\r\n"
         f"- {words[4 * n + 2]}  {words[4 * n + 3]} [noise]\r\n"
