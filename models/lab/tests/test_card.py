@@ -17,7 +17,7 @@ from models.lab import card, results, score
 from models.lab.recipe import LabRecipe
 
 _TWIN = """
-extends = "train.toml"
+extends = "../../en/train.toml"
 runs = "runs/twin"
 start = "models/en/model.onnx"
 tokens = 1_500_000
@@ -31,14 +31,15 @@ about = "For comparison."
 def test_a_twin_stands_under_the_model_that_is_shipped(tmp_path: Path) -> None:
     directory = tmp_path / "models" / "en"
     directory.mkdir(parents=True)
+    card.lab_of(directory).mkdir(parents=True)
     (directory / "train.toml").write_bytes((find_model("en-fast") / "train.toml").read_bytes())
-    (directory / "study.toml").write_text('[sets]\n"x" = ["x"]\n', "utf-8")
+    (card.lab_of(directory) / "study.toml").write_text('[sets]\n"x" = ["x"]\n', "utf-8")
     report = {"sets": {"talks": {"micro": 0.72}, "news": {"micro": 0.66}, "calls": {"micro": 0.8}}}
     results.write(directory / "eval.json", report)
     assert card.twins(directory) == ""
-    (directory / "twin.toml").write_text(_TWIN, "utf-8")
+    (card.lab_of(directory) / "twin.toml").write_text(_TWIN, "utf-8")
     assert card.twins(directory) == "", "it has no scores yet"
-    results.write(directory / "twin.json", {"sets": {"talks": {"micro": 0.765}, "calls": {"micro": 0.79}}})
+    results.write(card.lab_of(directory) / "twin.json", {"sets": {"talks": {"micro": 0.765}, "calls": {"micro": 0.79}}})
     page = card.twins(directory)
     assert "## A twin\n\nFor comparison.\n`twin.toml` is its recipe: 1,500,000 pieces, from the weights model" in page
     assert page.splitlines()[-4:] == [
@@ -52,10 +53,11 @@ def test_a_twin_stands_under_the_model_that_is_shipped(tmp_path: Path) -> None:
 def test_a_twin_stands_under_the_model_of_its_time(tmp_path: Path) -> None:
     directory = tmp_path / "models" / "en"
     directory.mkdir(parents=True)
+    card.lab_of(directory).mkdir(parents=True)
     (directory / "train.toml").write_bytes((find_model("en-fast") / "train.toml").read_bytes())
-    (directory / "twin.toml").write_text(_TWIN + 'against = { "after as many" = "then.json" }\n', "utf-8")
-    results.write(directory / "twin.json", {"sets": {"talks": {"micro": 0.765}}})
-    results.write(directory / "then.json", {"sets": {"talks": {"micro": 0.77}}})
+    (card.lab_of(directory) / "twin.toml").write_text(_TWIN + 'against = { "after as many" = "then.json" }\n', "utf-8")
+    results.write(card.lab_of(directory) / "twin.json", {"sets": {"talks": {"micro": 0.765}}})
+    results.write(card.lab_of(directory) / "then.json", {"sets": {"talks": {"micro": 0.77}}})
     assert card.twins(directory).splitlines()[-2:] == [
         "| after as many | 77.0 |",
         "| with talks | 76.5 (-0.5) |",
@@ -76,12 +78,15 @@ def test_the_card_says_what_was_chosen_on_which_texts() -> None:
 )
 def test_a_chain_of_another_model_is_said_to_be_one(tmp_path: Path, of: str, said: str) -> None:
     config = json.loads((find_model("en") / "config.json").read_text("utf-8"))
-    results.write(tmp_path / "config.json", {**config, "files": {"model.onnx": "a" * 64}})
+    directory = tmp_path / "models" / "en"
+    directory.mkdir(parents=True)
+    card.lab_of(directory).mkdir(parents=True)
+    results.write(directory / "config.json", {**config, "files": {"model.onnx": "a" * 64}})
     results.write(
-        tmp_path / "chain.json",
+        card.lab_of(directory) / "chain.json",
         {"model": of, "micro with": 0.5, "micro without": 0.25, "words": 1000, "command": "python x"},
     )
-    assert said in card.studies(tmp_path)
+    assert said in card.studies(directory)
 
 
 def test_a_set_is_scored_again_where_its_options_are_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
