@@ -105,6 +105,7 @@ def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> 
 
 
 def test_the_tally_of_several_batches_is_one_f1() -> None:
+    pytest.importorskip("torch")
     from cappunc_cli.features.train.trainer import FOLDED, F1Counter
 
     tally = F1Counter()
@@ -139,6 +140,7 @@ def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
 
 
 def test_a_rewriting_that_says_something_else_is_refused() -> None:
+    pytest.importorskip("torch")
     from cappunc_cli.features.train.export import agree
 
     chance = np.random.default_rng(0)
