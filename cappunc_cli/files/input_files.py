@@ -240,13 +240,6 @@ def _unnamed_pipe(path: Path) -> OSError:
     return OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path))
 
 
-def holds_many(name: str) -> bool:
-    """Whether a name is a directory or a pattern rather than one file."""
-    if is_url(name):
-        return is_pattern(name) or is_url_directory(name)
-    return Path(name).is_dir() or (is_pattern(name) and not os.path.lexists(name))
-
-
 def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
     """Whether a file found in a directory may be an input by its name: neither hidden nor an earlier result."""
     path = PurePosixPath(relative)

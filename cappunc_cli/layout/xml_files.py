@@ -27,8 +27,6 @@ _NAMES = {
 _TT, _META, _PARAMETER, _STYLING, _EBU = (f"{{{name}}}" for name in _NAMES.values())
 #: Characters that XML cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Profiles of TTML: EBU Tech 3380 and W3C IMSC 1.1.
-TTML_PROFILES = ("ebu-tt-d", "imsc")
 _IMSC = "http://www.w3.org/ns/ttml/profile/imsc1.1/text"
 _CONFORMS = "urn:ebu:tt:distribution:2018-04"
 
