@@ -57,10 +57,4 @@ def fix_files(jobs: Sequence[Job], run: FixRun, reporter: Reporter, summary: Sum
         logs = [opened.enter_context(Log(run.log))] if run.log is not None else []
         if record is not None:
             opened.callback(record.close)
-        try:
-            Run(order, executor, reporter, summary, logs).over(todo)
-        except KeyboardInterrupt:
-            # More may have been written than has been reported.
-            if record is not None and run.mode == "new":
-                summary.fixed = max(summary.fixed, len(todo) - len(record.plan(todo)))
-            raise
+        Run(order, executor, reporter, summary, logs).over(todo)

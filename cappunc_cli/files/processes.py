@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -34,6 +35,7 @@ def in_processes(count: int) -> Executor:
         threads = max(physical_cores() // count, 1)
         pool = ProcessPoolExecutor(count, context, _start, (order, threads))
         running: set[Future[list[Result]]] = set()
+        ready: deque[Result] = deque()
         try:
             with _without_interrupts():
                 running |= {pool.submit(_run, group) for group in islice(todo, count)}
@@ -42,7 +44,14 @@ def in_processes(count: int) -> Executor:
                 # A group ahead, so that no process waits.
                 running |= {pool.submit(_run, group) for group in islice(todo, len(done))}
                 for future in done:
-                    yield from _shown(future.result(), steps)
+                    ready += _shown(future.result(), steps)
+                while ready:
+                    yield ready.popleft()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=True, cancel_futures=True)
+            yield from ready
+            yield from (result for future in running if not future.cancelled() for result in future.result())
+            raise
         except BrokenProcessPool as error:
             raise CappuncError("a worker process ended unexpectedly") from error
         finally:

@@ -164,21 +164,29 @@ class Worker:
     def run(self, jobs: Sequence[Job], progress: ProgressCallback | None = None) -> Iterator[Result]:
         """Read the files, restore them together, and write each as soon as it is ready; one result a job.
 
-        `progress` gets the share of the words that the model has read.
+        After Ctrl-C, also if that is thrown in, files that have been restored are still written and yielded. `progress` gets
+        the share of the words that the model has read.
         """
-        writer, held = self.order.writer, []
+        writer, held, interrupt = self.order.writer, [], None
         with ThreadPoolExecutor(_WRITERS) as writers:
             pending: deque[Future[Result]] = deque()
-            for read, result in self._restored(self._read_all(jobs), progress):
-                if read is None or result.data is None or result.job.target is None:
-                    yield self._noted(result)
-                elif (writer.record is not None and writer.record.in_parts) or is_url(result.job.target):
-                    held.append((read, result))
-                else:
-                    pending.append(writers.submit(self._written, read, result))
-                while pending and (len(pending) > _WAITING or pending[0].done()):
-                    yield self._noted(pending.popleft().result())
+            try:
+                for read, result in self._restored(self._read_all(jobs), progress):
+                    if read is None or result.data is None or result.job.target is None:
+                        yield self._noted(result)
+                    elif (writer.record is not None and writer.record.in_parts) or is_url(result.job.target):
+                        held.append((read, result))
+                    else:
+                        pending.append(writers.submit(self._written, read, result))
+                    while pending and (len(pending) > _WAITING or pending[0].done()):
+                        written = self._noted(pending[0].result())
+                        pending.popleft()
+                        yield written
+            except KeyboardInterrupt as error:
+                interrupt = error  # raised once those that are being written have been yielded
             yield from (self._noted(one.result()) for one in pending)
+        if interrupt is not None:
+            raise interrupt
         yield from map(self._noted, self._uploaded(held))
         for directory in {job.target.parent for job in jobs if isinstance(job.target, Path)}:
             sync_directory(directory)

@@ -7,7 +7,8 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import IO
@@ -219,22 +220,35 @@ class Run:
         with self.reporter.progress(len(jobs)) as steps:
             if steps is not None:
                 steps.begin(job.name for job in jobs)
-            for result in self._results(jobs, steps) if jobs else ():
-                self.summary.add(result)
-                for log in self.logs:
-                    log.add(result)
-                self._report(result, listed)
-                if steps is not None:
-                    steps.done(result.job.name)
-                if self.long and steps is None and time.monotonic() - shown >= _PROGRESS_S:
-                    shown = time.monotonic()
-                    self.reporter.info(self.summary.line())
-                if result.fatal:
-                    self.summary.stopped = True
-                    return
-                self._stop_if_failing(len(jobs))
+            results = self._results(jobs, steps)
+            try:
+                for result in results:
+                    self._count(result)
+                    self._report(result, listed)
+                    if steps is not None:
+                        steps.done(result.job.name)
+                    if self.long and steps is None and time.monotonic() - shown >= _PROGRESS_S:
+                        shown = time.monotonic()
+                        self.reporter.info(self.summary.line())
+                    if result.fatal:
+                        self.summary.stopped = True
+                        break
+                    self._stop_if_failing(len(jobs))
+            finally:
+                # Whatever has stopped the run, results that have been written by then count.
+                with suppress(KeyboardInterrupt, StopIteration):
+                    self._count(results.throw(KeyboardInterrupt))
+                    for result in results:
+                        self._count(result)
 
-    def _results(self, jobs: Sequence[Job], steps: Steps | None) -> Iterator[Result]:
+    def _count(self, result: Result) -> None:
+        self.summary.add(result)
+        for log in self.logs:
+            log.add(result)
+
+    def _results(self, jobs: Sequence[Job], steps: Steps | None) -> Generator[Result]:
+        if not jobs:
+            return
         try:
             yield from self.executor(self.order, job_groups(jobs), steps)
         except RuntimeError as error:  # under `ulimit -v`
