@@ -164,8 +164,8 @@ class Worker:
     def run(self, jobs: Sequence[Job], progress: ProgressCallback | None = None) -> Iterator[Result]:
         """Read the files, restore them together, and write each as soon as it is ready; one result a job.
 
-        After Ctrl-C, also if that is thrown in, files that have been restored are still written and yielded. `progress` gets
-        the share of the words that the model has read.
+        After Ctrl-C, also if that is thrown in, files that have been restored are still written and yielded.
+        `progress` gets the share of the words that the model has read.
         """
         writer, held, interrupt = self.order.writer, [], None
         with ThreadPoolExecutor(_WRITERS) as writers:
