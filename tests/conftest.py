@@ -28,8 +28,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run first what starts something that must have run for a while when a later test looks at it."""
-    items.sort(key=lambda item: "runs_first" not in item.keywords)
+    """Leave out slow tests unless they are asked for."""
+    if not os.environ.get("CAPPUNC_SLOW"):
+        skip = pytest.mark.skip(reason="takes long (CAPPUNC_SLOW=1 runs it)")
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(skip)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import tomllib
@@ -58,14 +57,13 @@ def test_the_container_copies_what_the_wheel_needs() -> None:
 
 @pytest.fixture
 def ray_autoscaler(monkeypatch: pytest.MonkeyPatch) -> None:
-    if "CAPPUNC_SLOW" not in os.environ:
-        pytest.skip("loads Ray (CAPPUNC_SLOW=1 runs it)")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     pytest.importorskip("ray.autoscaler")
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["ray-aws.yaml", "ray-gcp.yaml"])
+@pytest.mark.slow
 @pytest.mark.usefixtures("ray_autoscaler")
 def test_ray_accepts_the_cluster(name: str) -> None:
     from ray.autoscaler._private.util import prepare_config, validate_config  # type: ignore[import-not-found]
@@ -79,6 +77,7 @@ def test_ray_accepts_the_cluster(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 @pytest.mark.usefixtures("ray_autoscaler")
 def test_ray_accepts_the_groups_of_kuberay() -> None:
     from ray.autoscaler._private.kuberay.autoscaling_config import (  # type: ignore[import-not-found]

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from functools import cache
 from hashlib import sha256
@@ -19,6 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
+from commands import cappunc as cappunc_line
 from typer.testing import CliRunner
 
 import cappunc_cli as cappunc
@@ -91,15 +91,8 @@ def test_a_broken_link_is_found() -> None:
     assert broken("docs/x.md", "[a](../README.md) [b](README.md)") == ["README.md"]
 
 
-def test_the_links_are_seen() -> None:
-    targets = re.findall(r"\]\(([^)\s]+)\)", README)
-    assert len(targets) > 17
-    assert "docs/terminal.svg" in targets
+def test_the_readme_leads_to_every_page() -> None:
     assert all(f"docs/{path.name}" in README for path in (ROOT / "docs").glob("*.md"))
-
-
-def test_there_are_commands_to_check() -> None:
-    assert len(shell_commands()) > 40
 
 
 @pytest.mark.parametrize("call", shell_commands(), ids=" ".join)
@@ -178,8 +171,7 @@ def test_the_commands_run(
     monkeypatch.setenv("CAPPUNC_MODELS", str(tmp_path / "models"))
     data = "hello anna then we went to london\n" if call[0] == "stream" else (place / "talk.srt").read_text("utf-8")
     if call[0] == "stream":  # it reads the descriptor of standard input
-        command = [sys.executable, "-m", "cappunc_cli", *call]
-        assert subprocess.run(command, input=data, capture_output=True, text=True, check=True).stdout
+        assert cappunc_line(*call, data=data.encode()).stdout
         return
     # `--fast` and `--lang auto` are about which model is taken; here all are one.
     run = CliRunner().invoke(app, expanded(call, place), input=data)
@@ -237,7 +229,6 @@ def test_the_formats_of_the_table_exist() -> None:
 def test_every_dialect_of_json_is_named() -> None:
     row = next(line for line in PAGES["docs/formats.md"].splitlines() if line.startswith("| JSON"))
     named = re.sub(r"[^a-z]", "", row.lower())
-    assert len(DIALECTS) > 20
     assert not [name for name in DIALECTS if name.split("-")[0] not in named + "generic timings editors"]
 
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from test_train import text_of
 
 from cappunc_cli.restoration.models.registry import find_model
 
-HERE = Path(__file__).resolve().parent
 #: Traces only these calls, so that everything else runs at full speed.
 STRACE = ("strace", "-f", "--seccomp-bpf", "-qq", "-s", "4096", "-e", "trace=network,openat")
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-
-#: .ci/run sets the variable.
-when_slow = pytest.mark.skipif(not os.environ.get("CAPPUNC_SLOW"), reason="takes long (CAPPUNC_SLOW=1 runs it)")
 
 #: `openat(AT_FDCWD, "talk.fixed.srt", O_WRONLY|O_CREAT, 0666) = 3`
 _OPENED = re.compile(r'\bopenat\((?:AT_FDCWD|\d+), "([^"]*)", (O_[A-Z_|]+)')
@@ -136,7 +129,7 @@ def test_fix(traced: Run, options: tuple[str, ...]) -> None:
 
 
 @needs_strace
-@pytest.mark.parametrize("scheme", ["https", "ftp", "hf", "s3"])
+@pytest.mark.parametrize("scheme", ["https", "s3"])
 def test_settings_that_came_along_with_files_open_no_connection(traced: Run, scheme: str) -> None:
     (traced.work / "a.txt").write_text("hello anna then we went to london\n", "utf-8")
     (traced.work / "cappunc.toml").write_text(f'glossary = "{scheme}://localhost/terms.txt"\n', "utf-8")
@@ -166,57 +159,30 @@ def test_eval(traced: Run) -> None:
 
 
 @needs_strace
-@when_slow
+@pytest.mark.slow
 @pytest.mark.skipif(
     any(find_spec(name) is None for name in ("torch", "onnx", "safetensors", "sklearn")),
     reason="needs the extra [train]",
 )
 def test_train(traced: Run) -> None:
-    (traced.work / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    (traced.work / "a.txt").write_text("Anna sees the door, and then the long road.\n" * 500, encoding="utf-8")
     traced.finish(traced.start("train", "--lang", "xx", "--pieces", "1", "a.txt", "-o", "own"))
     assert (traced.work / "own" / "model.onnx").is_file()
     assert {path.split("/")[0] for path in traced.written()} == {"own"}
 
 
-@pytest.fixture(scope="session")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, subprocess.Popen[bytes], float]]:
-    """A stream that has read a line and waits for more; when that was."""
-    run = Run(tmp_path_factory.mktemp("idle"))
-    with run.start("stream", "--model", str(find_model("en-fast"))) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"hello anna then we went to london and so it was\n")
-        process.stdin.flush()
-        yield run, process, time.monotonic()
-
-
 @needs_strace
-@when_slow
-@pytest.mark.runs_first
-def test_a_stream_waits(idle: tuple[Run, subprocess.Popen[bytes], float]) -> None:
-    assert idle[1].poll() is None
-
-
-@needs_strace
-@when_slow
-def test_a_run_of_more_than_a_minute(idle: tuple[Run, subprocess.Popen[bytes], float]) -> None:
-    # A library may collect telemetry for some time before it sends any. The other tests run in that time.
-    run, process, begun = idle
-    time.sleep(max(begun + 70 - time.monotonic(), 0))
-    assert b"Hello" in run.finish(process, b"and then we went home\n")
-    assert run.written() == set()
-
-
-@pytest.mark.parametrize("path", sorted(HERE.rglob("*.py")), ids=lambda path: str(path.relative_to(HERE)))
-def test_nobody_imports_onnxruntime_before_the_package(path: Path) -> None:
-    # The package switches its telemetry off, which has no effect once it is loaded. Imports at the top are sorted.
-    tree = ast.parse(path.read_text("utf-8"))
-    for node in tree.body:
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        assert not any(name.split(".")[0] == "onnxruntime" for name in names), f"import it where it is used: {path}"
-    text = path.read_text("utf-8")
-    if re.search(r"^ +(import|from) onnxruntime\b", text, re.MULTILINE):
-        assert re.search(r"^(import|from) cappunc_cli\b", text, re.MULTILINE), f"{path} never imports cappunc_cli"
+@pytest.mark.slow
+def test_a_run_of_more_than_a_minute(traced: Run) -> None:
+    # A library may collect telemetry for some time before it sends any.
+    process = traced.start("stream", "--model", str(find_model("en-fast")))
+    assert process.stdin is not None
+    process.stdin.write(b"hello anna then we went to london and so it was\n")
+    process.stdin.flush()
+    time.sleep(70)
+    assert process.poll() is None
+    assert b"Hello" in traced.finish(process, b"and then we went home\n")
+    assert traced.written() == set()
 
 
 def test_telemetry_is_switched_off_before_onnxruntime_is_loaded() -> None:

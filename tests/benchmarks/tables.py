@@ -70,19 +70,18 @@ def model_of(name: str, digest: str) -> str:
     return f"`{name}` ({digest})"
 
 
-def by_stage(bench: dict[str, Any], absolute: bool = True) -> str:
-    """The shares of the stages for each file, and its speed in words per second or relative to the first file."""
-    stages = list(next(iter(bench["inputs"].values()))["shares"])
-    base = 1.0 if absolute else next(iter(bench["inputs"].values()))["words_per_second"]
+def by_stage(bench: dict[str, Any]) -> str:
+    """The shares of the stages for each file, and its speed relative to the first file."""
+    first = next(iter(bench["inputs"].values()))
     rows = [
         [
             name,
-            f"{found['words_per_second'] / base:,.{0 if absolute else 2}f}",
-            *(f"{100 * found['shares'][stage]:.0f} %" for stage in stages),
+            f"{found['words_per_second'] / first['words_per_second']:.2f}",
+            *(f"{100 * found['shares'][stage]:.0f} %" for stage in first["shares"]),
         ]
         for name, found in bench["inputs"].items()
     ]
-    return table(["file", "words/s" if absolute else "pace", *stages], rows)
+    return table(["file", "pace", *first["shares"]], rows)
 
 
 def cpu(report: dict[str, Any]) -> str:
@@ -103,34 +102,13 @@ def cpu(report: dict[str, Any]) -> str:
     operators = ", ".join(f"{name} {100 * share:.0f} %" for name, share in report["profile"].items())
     warm = bench["start"]["words"] / bench["inputs"]["talk.srt"]["words_per_second"]
     return (
-        by_stage(bench, absolute=False)
+        by_stage(bench)
         + f"\nA cold start with {bench['start']['words']:,} words takes {sum(start.values()) / warm:.1f} times as long "
         + f"as the same words in a running process: {parts}. From file to file, cappunc reaches "
         + f"{100 * report['share_of_int8_rate']:.0f} % of the rate at which the cores multiply 8-bit "
         + f"matrices of the model's shapes. Shares of the graph's time: {operators}.\n\n"
         + table([f"{files['words']:,} words in", "pace", "memory"], rows)
         + note(report, "cpu.json")
-    )
-
-
-def steps(report: dict[str, Any]) -> str:
-    """F1 with each way to compute the matrix products, and its speed relative to the first."""
-    first = next(iter(report["rows"].values()))
-    sets = [name for name, found in first.items() if isinstance(found, dict)]
-    window = first[sets[0]]["signature"].partition("|window:")[2].partition("|")[0]
-    rows = [
-        [
-            name,
-            *(f"{100 * row[title]['micro']:.2f}" if title in row else "–" for title in sets),
-            *(f"{first[time] / row[time]:.2f}" for time in ("microseconds_per_piece", "microseconds_per_word")),
-        ]
-        for name, row in report["rows"].items()
-    ]
-    return (
-        "What each step towards the 8-bit products costs in micro-F1, and its speed relative to the first, by "
-        f"processor time of one thread, for the graph alone and from SRT to SRT, with windows of {window}:\n\n"
-        + table(["products", *sets, "graph", "whole"], rows)
-        + note(report, "steps.json")
     )
 
 
@@ -189,15 +167,6 @@ def compare(report: dict[str, Any]) -> str:
         + "they get plain words."
         + note(report, "peers.json").replace("\n", " ", 1)
     )
-
-
-def gpu(report: dict[str, Any]) -> str:
-    """The stages, and a tree of files by number of worker processes."""
-    rows = [
-        [str(row["jobs"]), f"{row['words_per_second']:,}", f"{row.get('gpu_percent', 0):.0f} %"]
-        for row in report["tree"]
-    ]
-    return by_stage(report["bench"]) + "\n" + table(["--jobs", "words/s", "GPU busy"], rows) + note(report, "gpu.json")
 
 
 def repair(report: dict[str, Any]) -> str:
@@ -528,7 +497,6 @@ def mends(report: dict[str, Any]) -> str:
         return [label, *(f"{1000 * sum(one[kind] for one in found) / words:.1f}" for found in of.values())]
 
     rows = [row(name, "all edits", [name]) for name in sets] + [row("**all**", "all edits", sets)]
-    # Leave out kinds that no run has.
     rows += [
         row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)
     ]
@@ -599,7 +567,7 @@ def _found(found: dict[str, float]) -> str:
 #: Generated part -> result file -> function that renders it.
 PARTS = {
     "compare": {"peers.json": compare},
-    "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
+    "speed": {"cpu.json": cpu, "peers.json": peers, "languages.json": languages},
     "repair": {"stretches.json": repair},
     "half-marked": {"half_marked.json": half_marked, "half_marked_en.json": half_marked},
     "review": {"review.json": review},

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_cli import cappunc, talk
+from commands import cappunc, talk
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip

@@ -6,64 +6,21 @@ import contextlib
 import hashlib
 import json
 import os
-import pty
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryFile
-from threading import Thread
 
 import pytest
+from commands import SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
 from typer.testing import CliRunner
 
 import cappunc_cli
 from cappunc_cli.cli.main import app, main
 
-WORDS = "hello anna then we went to london"
-SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
 #: The second cue lacks its blank line: kept, and warned about.
 ODD = SRT.replace("\n\n", "\n")
-
-
-def process(
-    *arguments: str | Path, data: bytes = b"", cwd: Path | None = None, timeout: float | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, check=False, timeout=timeout)
-
-
-def cappunc(*arguments: str | Path, data: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    """As `process`, in this process, which has loaded everything; its streams are a pipe and files of the system."""
-    words, streams = sys.argv, (sys.stdin, sys.stdout, sys.stderr)
-    kept = [os.dup(number) for number in range(3)]
-    reading, writing = os.pipe()
-    sender = Thread(target=lambda: (os.write(writing, data), os.close(writing)))
-    with TemporaryFile() as out, TemporaryFile() as err, contextlib.chdir(cwd or "."):
-        for number, handle in enumerate((reading, out.fileno(), err.fileno())):
-            os.dup2(handle, number)
-        os.close(reading)
-        sender.start()
-        sys.argv = ["cappunc", *map(str, arguments)]
-        opened = [open(number, mode, closefd=False) for number, mode in enumerate("rww")]  # noqa: SIM115
-        sys.stdin, sys.stdout, sys.stderr = opened
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            for stream in (sys.stdout, sys.stderr):
-                with contextlib.suppress(OSError, ValueError):
-                    stream.flush()
-            sys.argv, (sys.stdin, sys.stdout, sys.stderr) = words, streams
-            for number, handle in enumerate(kept):
-                os.dup2(handle, number)
-                os.close(handle)
-            sender.join()
-        shown = [(stream.seek(0), stream.read())[1] for stream in (out, err)]
-    return subprocess.CompletedProcess(list(map(str, arguments)), code, *shown)
 
 
 @pytest.fixture
@@ -84,12 +41,6 @@ def fixed(tiny_model: Path) -> bytes:
     return run.stdout
 
 
-def talk(folder: Path, name: str = "talk.srt", text: str = SRT) -> Path:
-    path = folder / name
-    path.write_bytes(text.encode())
-    return path
-
-
 @pytest.mark.parametrize("arguments", [(), ("-",), ("-o", "-"), ("-", "--output", "-")])
 def test_standard_input_to_standard_output(tiny: tuple[str, str], fixed: bytes, arguments: tuple[str, ...]) -> None:
     run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
@@ -108,14 +59,12 @@ def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, tiny: tuple[str, str], 
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
 
 
-@pytest.mark.parametrize("options", [(), ("--lang", "en-US")])
-def test_a_pipe_that_is_no_standard_input_is_read_once(
-    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+def test_a_pipe_that_is_no_standard_input_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(TINY.parent))
     talk(tmp_path)
-    command = f"{shlex.join([sys.executable, '-m', 'cappunc_cli', 'fix', *options])} <(cat talk.srt)"
-    run = subprocess.run(["bash", "-c", command], capture_output=True, cwd=tmp_path, check=False)
+    run = subprocess.run(
+        ["bash", "-c", f"{shlex.join(line('fix'))} <(cat talk.srt)"], capture_output=True, cwd=tmp_path, check=False
+    )
     assert (run.returncode, run.stderr) == (0, b"")
     assert b"London" in run.stdout
 
@@ -124,25 +73,6 @@ def test_workers_leave_pipes_to_their_parent(tmp_path: Path, tiny: tuple[str, st
     run = cappunc("fix", *tiny, "--jobs", "2", "-", talk(tmp_path), "-o", tmp_path / "out", data=SRT.encode())
     assert run.returncode == 0, run.stderr
     assert [path.read_bytes() for path in (tmp_path / "out").iterdir() if path.name[0] != "."] == [fixed, fixed]
-
-
-def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:
-    """Exit code and everything shown, with all three streams on a terminal."""
-    leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, cwd=cwd) as process:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:  # Linux says EIO when the last writer has gone
-                break
-            if not part:
-                break
-            shown += part
-    os.close(leader)
-    return process.returncode, shown.decode()
 
 
 def test_on_a_terminal_the_result_is_next_to_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
@@ -222,8 +152,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], f
 def test_no_result_overwrites_another_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     def refused(*arguments: str, target: str, source: str, data: Path | None = None) -> None:
         with (data or Path(os.devnull)).open("rb") as stream:
-            command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, "--force", *arguments]
-            run = subprocess.run(command, stdin=stream, capture_output=True, cwd=tmp_path, check=False)
+            run = cappunc("fix", *tiny, "--force", *arguments, cwd=tmp_path, stdin=stream)
         assert run.returncode == 1
         assert f"cappunc: {target}: is {source}" in run.stderr.decode()
 
@@ -696,8 +625,7 @@ def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> No
 
 def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
-    command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(line("fix", *tiny, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)
@@ -706,13 +634,11 @@ def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None
     assert process.returncode == 1
 
 
-@pytest.mark.parametrize("output", ["--csv", "--json"])
-def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path, output: str) -> None:
+def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path) -> None:
     path = talk(tmp_path)
     ours, theirs = os.pipe()
     os.close(ours)
-    command = [sys.executable, "-m", "cappunc_cli", "eval", output, "--ref", str(path), str(path)]
-    run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, check=False)
+    run = subprocess.run(line("eval", "--csv", "--ref", path, path), stdout=theirs, stderr=subprocess.PIPE, check=False)
     os.close(theirs)
     assert (run.returncode, run.stderr) == (1, b"")
 
@@ -725,8 +651,10 @@ def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path, output: str) -> N
 def test_standard_output_is_not_the_input(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
     talk(tmp_path)
     (tmp_path / "link").symlink_to("talk.srt")
-    line = f"{sys.executable} -m cappunc_cli {command.replace('MODEL', shlex.join(tiny))} talk.srt"
-    run = subprocess.run(line, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
+    words, mode = command.replace("MODEL", " ".join(tiny)).split(), "ab" if ">>" in command else "wb"
+    path = tmp_path / "talk.srt"
+    with path.open("rb") as stdin, path.open(mode) as stdout:  # type: ignore[call-overload]
+        run = cappunc(*words[: words.index((mode == "ab" and ">>") or ">")], cwd=tmp_path, stdin=stdin, stdout=stdout)
     name = "<stdin>" if "<" in command else "link" if "link" in command else "talk.srt"
     said = f"cappunc: {name}: standard output is the input itself; name another file with -o\n"
     assert (run.returncode, run.stderr.decode()) == (1, said)
@@ -783,6 +711,7 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
     assert (run.returncode, run.stderr) == (130, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -855,16 +784,15 @@ def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("command", ["fix", "convert --to srt"])
+@pytest.mark.parametrize(("command", "unbuffered"), [("fix", ""), ("convert --to srt", "1")])
 def test_messages_that_cannot_be_written_stop_no_run(
     tmp_path: Path, tiny: tuple[str, str], command: str, unbuffered: str
 ) -> None:
     names = [talk(tmp_path, f"{n}.srt").name for n in "ab"]
-    line = [sys.executable, "-m", "cappunc_cli", *command.split(), *tiny, *names, "nowhere.srt", "-o", "out"]
+    call = line(*command.split(), *tiny, *names, "nowhere.srt", "-o", "out")
     own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("wb") as full:
-        assert subprocess.run(line, cwd=tmp_path, env=own, stderr=full, check=False).returncode == 1
+        assert subprocess.run(call, cwd=tmp_path, env=own, stderr=full, check=False).returncode == 1
     assert sorted(path.name for path in (tmp_path / "out").glob("*.srt")) == names
 
 

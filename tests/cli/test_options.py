@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import pytest
+from commands import on_a_terminal
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import COMMANDS, app
@@ -100,26 +97,12 @@ def test_help_shows_every_option_once(name: str) -> None:
         assert len(re.findall(place, text, re.MULTILINE)) == 1, one.name
 
 
-def on_a_terminal(**surroundings: str) -> str:
-    leader, follower = pty.openpty()
-    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | surroundings
-    command = [sys.executable, "-m", "cappunc_cli", "fix", "--help"]
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=env) as process:
-        os.close(follower)
-        text = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:
-                break
-            text += part
-    os.close(leader)
-    assert process.returncode == 0
-    return text.decode().replace("\r\n", "\n")
-
-
-def test_help_is_coloured_on_a_terminal_only() -> None:
-    coloured, plain = on_a_terminal(TERM="xterm", COLUMNS="80"), on_a_terminal(TERM="xterm", COLUMNS="80", NO_COLOR="1")
+def test_help_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    plain = on_a_terminal("fix", "--help")[1]
+    monkeypatch.delenv("NO_COLOR")
+    coloured = on_a_terminal("fix", "--help")[1]
     assert "\x1b[36m--in-place\x1b[0m" in coloured
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import SRT, cappunc, talk
+from commands import SRT, cappunc, talk
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, PairedMark, strip

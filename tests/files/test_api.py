@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from commands import cappunc as cappunc_line
 
 import cappunc_cli as cappunc
 from cappunc_cli import api
@@ -26,11 +27,6 @@ TALK = ROOT / "fixtures/srt/talk.srt"
 FILES = [
     "srt/talk.srt", "srt/carriage-returns.srt", "srt/broken-cues.srt", "txt/prose.txt", "vtt/youtube.vtt",
 ]  # fmt: skip
-
-
-def command_line(*arguments: object) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False)
 
 
 def test_dir_shows_the_public_names_and_nothing_heavy_is_loaded_by_it() -> None:
@@ -62,9 +58,9 @@ def test_every_public_name_has_a_working_example(name: str, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_fix_gives_the_bytes_of_the_command_line(name: str) -> None:
+def test_fix_gives_the_bytes_of_the_cappunc_line(name: str) -> None:
     path = ROOT / "fixtures" / name
-    shell = command_line("fix", "--model", TINY, "--device", "cpu", path, "-o", "-")
+    shell = cappunc_line("fix", "--model", TINY, "--device", "cpu", path, "-o", "-")
     fixed = cappunc.fix(path, TINY, device="cpu")
     assert shell.returncode == 0
     assert fixed.data == shell.stdout
@@ -74,10 +70,10 @@ def test_fix_gives_the_bytes_of_the_command_line(name: str) -> None:
     assert fixed.marks + fixed.capitals > 0
 
 
-def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
+def test_options_are_those_of_the_cappunc_line(tmp_path: Path) -> None:
     terms = tmp_path / "terms.txt"
     terms.write_text("SO\n")
-    shell = command_line(
+    shell = cappunc_line(
         "fix", "--model", TINY, "--marks", ".", "--sensitivity", "0.8", "--existing", "replace", "--no-pauses",
         "--style", "heavy",
         "--glossary", terms, "--window", "40", "--overlap", "10", "--min-words-cut", "2", TALK, "-o", "-",
@@ -95,7 +91,7 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["srt/talk.srt", "txt/prose.txt", "srt/shouting.srt"])
 def test_check_lists_what_the_command_line_lists(name: str) -> None:
     path = ROOT / "fixtures" / name
-    (report,) = json.loads(command_line("check", "--json", "--model", TINY, "--device", "cpu", path).stdout)
+    (report,) = json.loads(cappunc_line("check", "--json", "--model", TINY, "--device", "cpu", path).stdout)
     found = cappunc.check(path, TINY, device="cpu")
     fields = list(cappunc.Unrestored.__dataclass_fields__)
     as_json = json.loads(json.dumps([{field: getattr(span, field) for field in fields} for span in found]))
@@ -286,7 +282,7 @@ def test_a_model_is_opened_by_its_path() -> None:
 
 
 @pytest.mark.parametrize("name", ["English", "EN", "en-GB"])
-def test_a_language_is_called_as_on_the_command_line(name: str) -> None:
+def test_a_language_is_called_as_on_the_cappunc_line(name: str) -> None:
     text = "good evening anna how are you"
     assert cappunc.fix(text, TINY, language=name).text == cappunc.fix(text, TINY, language="en").text
     assert cappunc.check(text, TINY, language=name) == cappunc.check(text, TINY, language="en")

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from test_cli import SRT, cappunc, on_a_terminal, talk
+from commands import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.cli.main import main
 from cappunc_cli.files.colour import diff_lines, is_coloured, plain

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from html import unescape
 from itertools import pairwise
-from pathlib import Path
 
 import webvtt
+from commands import TINY, Run, cappunc
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +20,7 @@ SAID = ["Yes.", "no", "R&D,", "caterpillar", "London!"]
 
 @given(
     st.lists(
-        st.tuples(
-            st.sampled_from(["Yes.", "no", "R&D,", "caterpillar", "London!"]), st.integers(0, 2500), st.booleans()
-        ),
+        st.tuples(st.sampled_from(SAID), st.integers(0, 2500), st.booleans()),
         min_size=1,
         max_size=60,
     )
@@ -67,34 +63,31 @@ def test_a_cue_lasts_until_its_latest_word_ends() -> None:
     assert cues.add(words, texts, [0] * 4) == "WEBVTT\n\n00:00:00.100 --> 00:00:01.400\nWe went home again.\n\n"
 
 
-def test_half_a_character_of_json_is_replaced(tiny_model: Path) -> None:
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+def cues_of(lines: bytes) -> Run:
+    return cappunc("stream", "--to", "vtt", "--model", TINY, data=lines)
+
+
+def test_half_a_character_of_json_is_replaced() -> None:
     lines = b'{"word": "hello\\ud83d", "start": 1.0, "end": 1.4}\n{"word": "anna\\udc80", "start": 1.5, "end": 1.9}\n'
-    run = subprocess.run(command, input=lines, capture_output=True, check=False)
+    run = cues_of(lines)
     assert (run.returncode, run.stderr) == (0, b"")
     assert run.stdout.decode("utf-8").lower().count("\ufffd") == 2
 
 
-def test_the_command_writes_cues(tiny_model: Path) -> None:
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
-    lines = '{"word": "hello", "start": 1.0, "end": 1.4}\n{"word": "anna", "start": 1.5, "end": 1.9}\n'
-    plain = "hello anna then\n"
-    found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+def test_the_command_writes_cues() -> None:
+    lines = b'{"word": "hello", "start": 1.0, "end": 1.4}\n{"word": "anna", "start": 1.5, "end": 1.9}\n'
+    found = cues_of(lines).stdout.decode()
     assert found.lower().startswith("webvtt\n\n00:00:01.000 --> 00:00:01.900\nhello")
-    found = subprocess.run(command, input=plain, capture_output=True, text=True, check=True).stdout
+    found = cues_of(b"hello anna then\n").stdout.decode()
     assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]
 
 
-def test_a_stream_without_words_is_a_file_without_cues(tiny_model: Path) -> None:
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
-    for lines in ("", "\n \n"):
-        found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
-        assert webvtt.from_string(found).captions == []  # raises without the head
+def test_a_stream_without_words_is_a_file_without_cues() -> None:
+    for lines in (b"", b"\n \n"):
+        assert webvtt.from_string(cues_of(lines).stdout.decode()).captions == []  # raises without the head
 
 
-def test_words_before_zero_are_reported(tiny_model: Path) -> None:
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
-    lines = '{"word": "hello", "start": -0.5, "end": -0.1}\n{"word": "anna", "start": 0.2, "end": 0.9}\n'
-    run = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    assert run.stdout.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n")
-    assert run.stderr == "cappunc: 1 word before zero: shown from zero\n"
+def test_words_before_zero_are_reported() -> None:
+    run = cues_of(b'{"word": "hello", "start": -0.5, "end": -0.1}\n{"word": "anna", "start": 0.2, "end": 0.9}\n')
+    assert run.stdout.startswith(b"WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n")
+    assert run.stderr == b"cappunc: 1 word before zero: shown from zero\n"

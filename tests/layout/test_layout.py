@@ -14,9 +14,9 @@ import layout as benchmark
 import pysrt
 import pytest
 import webvtt
+from commands import WORDS, cappunc
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from test_cli import WORDS, cappunc
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import strip

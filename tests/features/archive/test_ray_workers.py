@@ -318,7 +318,7 @@ def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
+@pytest.mark.slow
 def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> None:
     pytest.importorskip("ray")
     (tmp_path / "in").mkdir()
@@ -356,7 +356,7 @@ fixer.Settings.read = read
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
+@pytest.mark.slow
 def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path) -> None:
     pytest.importorskip("ray")
     pytest.importorskip("ray.dashboard.optional_deps", reason="Ray without its exporter", exc_type=ImportError)
