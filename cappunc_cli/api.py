@@ -246,7 +246,7 @@ def check(
         text, _ = _content(source, format, encoding)
         fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
         document = fixer.read(text, _name(source))
-        return list(map(_unrestored, missing_entries(document, fixer)))
+        return list(map(_unrestored, missing_entries(document, fixer)["stretches"]))
 
 
 def read(

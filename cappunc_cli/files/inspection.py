@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,41 +21,71 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan
+    from cappunc_cli.restoration.glued import Parted
     from cappunc_cli.restoration.low_confidence import LowConfidence
 
 #: Words between the end of a stretch and that of its cue, at most, that count with the stretch.
 _NEAR = 8
 
+#: What the shares of a report are of, as JSON has it: commas and semicolons are those within sentences.
+KINDS = ("commas", "sentence_ends", "capitals")
+#: The least share that a line tells.
+_SAID = 0.05
+
 #: A JSON object about a file, or about an entry of its report.
 Report = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Examined:
-    """What a model says of a text: its words, with paragraphs, the probabilities of each, and what they lack."""
+    """What a model says of a text: its words as it reads them, the probabilities of each, and what they lack."""
 
-    words: Sequence[Word]
+    read: Parted
     rows: Rows
     estimate: Missing
     fixer: Fixer
 
+    @cached_property
+    def _changes(self) -> list[bool]:
+        """Whether `fix` would change each word, as the model reads it."""
+        from cappunc_cli.restoration.pipeline import rewrite_long
+
+        old = self.read.parts
+        new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.settings.options)
+        return [word.text != text for word, text in zip(old, new, strict=True)]
+
+    def shares(self) -> list[float]:
+        """The shares of KINDS that are missing; 0 if `fix` would change nothing."""
+        found = [round(share, 3) for share in self.estimate.shares()]
+        return found if max(found) >= _SAID and any(self._changes) else [0.0] * len(KINDS)
+
     def missing(self) -> list[UnrestoredSpan]:
         """The stretches that lack marks or case and that `fix` would change."""
         from cappunc_cli.restoration.decoding.existing import unrestored_spans
-        from cappunc_cli.restoration.pipeline import rewrite_long
 
-        found = _whole_cues(unrestored_spans(self.estimate), self.words)
-        if not found:
-            return []
-        old, new = self.words, rewrite_long(self.words, self.rows, self.fixer.model, self.fixer.settings.options)
-        return [span for span in found if any(old[i].text != new[i] for i in range(span.start, span.stop))]
+        owners = self.read.owners
+        found: list[UnrestoredSpan] = []
+        for span in _whole_cues(unrestored_spans(self.estimate), self.read.parts):
+            if any(self._changes[span.start : span.stop]):
+                start = max(owners[span.start], found[-1].stop if found else 0)
+                found.append(replace(span, start=start, stop=max(owners[span.stop - 1] + 1, start)))
+        return [span for span in found if span.start < span.stop]
 
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places outside these stretches that are less probable than `below`."""
         from cappunc_cli.restoration.low_confidence import find_low_confidence
 
-        model, options = self.fixer.model, self.fixer.settings.options
-        return find_low_confidence(self.words, self.rows, model, options, self.estimate, below)
+        model, options, owners = self.fixer.model, self.fixer.settings.options, self.read.owners
+        found = find_low_confidence(self.read.parts, self.rows, model, options, self.estimate, below)
+        return [
+            replace(
+                one,
+                index=owners[one.index],
+                written=self.read.whole(one.index, one.written) if one.kind == "case" else one.written,
+                instead=self.read.whole(one.index, one.instead) if one.kind == "case" else one.instead,
+            )
+            for one in found
+        ]
 
 
 def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[UnrestoredSpan]:
@@ -77,13 +108,13 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
     """Let the model read a document that has words, unless its `rows` are known already."""
-    from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, with_paragraphs
+    from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities
 
     model, options = fixer.model, fixer.settings.options
-    words = with_paragraphs(document.words, model, options)
+    read = as_read(document.words, model, options)
     if rows is None:
-        rows = probabilities(words, model, options, fixer.word_progress(len(words)))
-    return Examined(words, rows, estimate_missing(words, rows, model, options), fixer)
+        rows = probabilities(read.parts, model, options, fixer.word_progress(len(read.parts)))
+    return Examined(read, rows, estimate_missing(read.parts, rows, model, options), fixer)
 
 
 def inspect_files(
@@ -117,10 +148,22 @@ def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
     write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
-def missing_entries(document: Document, fixer: Fixer) -> list[Report]:
-    """The stretches of a document that lack marks or case and that `fix` would change, as JSON."""
-    found = examine(document, fixer).missing() if document.words else []
-    return span_entries(document, found)
+def missing_entries(document: Document, fixer: Fixer) -> Report:
+    """The stretches of a document that lack marks or case and that `fix` would change, and the shares of all KINDS."""
+    if not document.words:
+        return {"stretches": [], "missing_shares": dict.fromkeys(KINDS, 0.0)}
+    text = examine(document, fixer)
+    shares = dict(zip(KINDS, text.shares(), strict=True))
+    return {"stretches": span_entries(document, text.missing()), "missing_shares": shares}
+
+
+def shares_line(report: Report) -> Parts:
+    """A line such as `talk.srt: about 48 % of the sentence ends are missing`; [] if nearly nothing is."""
+    said = [f"{100 * share:.0f} % of the {kind}" for kind, share in report["missing_shares"].items() if share >= _SAID]
+    if not said:
+        return []
+    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    return [(report["file"], FILE), (": ", ""), (f"about {listed} are missing".replace("_", " "), WARNING)]
 
 
 def span_entries(document: Document, stretches: Sequence[UnrestoredSpan]) -> list[Report]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
@@ -15,28 +16,55 @@ _DASH = re.compile(r"(?<=[^\W\d_])(--+|—|…|\.{2,})(?=[^\W\d_])")
 _SLASH = re.compile(r"[^\W\d_]{2,}([/(])(?:[^\W\d_]{2,}|[iI]\b)[^/\w]*")
 
 
-def part_glued(words: Sequence[Word], lexicon: Mapping[str, str]) -> Sequence[Word]:
-    """The words with those that are glued in parts; the same object if none is."""
-    if not any(_signs(word.text, lexicon) for word in words):
-        return words
-    return [part for word in words for part in _parts(word, lexicon)]
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Words, and the `parts` in which a model reads them: several of a glued word, or the word itself.
 
+    `signs` are (start, stop) of those between the parts of a word, by its number; `owners` the numbers of the words of
+    the parts.
+    """
 
-def join_glued(words: Sequence[Word], texts: Sequence[str], lexicon: Mapping[str, str]) -> list[str]:
-    """One text for each of the words, given those of their parts."""
-    if len(words) == len(texts):
-        return list(texts)
-    rest = iter(texts)
-    joined = []
-    for word in words:
-        signs = _signs(word.text, lexicon)
-        text = next(rest)
-        for start, stop in signs:
-            sign = word.text[start:stop]
-            text += ("" if text.endswith(sign) else sign) + next(rest)
-        same = fold(cached_strip(text)[0]) == fold(cached_strip(word.text)[0])
-        joined.append(text if same else word.text)
-    return joined
+    words: Sequence[Word]
+    parts: Sequence[Word]
+    owners: Sequence[int]
+    signs: Mapping[int, Sequence[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], lexicon: Mapping[str, str]) -> Parted:
+        """The words in parts."""
+        signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
+        if not signs:
+            return cls(words, words, range(len(words)), {})
+        owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
+        return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
+
+    def whole(self, part: int, text: str) -> str:
+        """The word of a part without its marks, if the part without its own were `text`."""
+        owner = self.owners[part]
+        word, signs = self.words[owner].text, self.signs.get(owner)
+        if signs is None:
+            return text
+        number = part - bisect_left(self.owners, owner)
+        start = signs[number - 1][1] if number else 0
+        bare, label = cached_strip(word[start : signs[number][0] if number < len(signs) else len(word)])
+        start += len(label.before)
+        new, (_, marks) = word[:start] + text + word[start + len(bare) :], cached_strip(word)
+        return new[len(marks.before) : len(new) - len(marks.after)]
+
+    def joined(self, texts: Sequence[str]) -> list[str]:
+        """One text for each word, given those of the parts."""
+        if not self.signs:
+            return list(texts)
+        rest = iter(texts)
+        found = []
+        for i, word in enumerate(self.words):
+            text = next(rest)
+            for start, stop in self.signs.get(i, ()):
+                sign = word.text[start:stop]
+                text += ("" if text.endswith(sign) else sign) + next(rest)
+            same = i not in self.signs or fold(cached_strip(text)[0]) == fold(cached_strip(word.text)[0])
+            found.append(text if same else word.text)
+        return found
 
 
 def _signs(text: str, lexicon: Mapping[str, str]) -> list[tuple[int, int]]:
@@ -49,10 +77,9 @@ def _signs(text: str, lexicon: Mapping[str, str]) -> list[tuple[int, int]]:
     return [found.span(1) for found in _DASH.finditer(text)]
 
 
-def _parts(word: Word, lexicon: Mapping[str, str]) -> Iterator[Word]:
-    """The parts of a word; a sign that is a mark belongs to the part before it."""
-    signs, text = _signs(word.text, lexicon), word.text
-    first = 0
+def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
+    """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
+    text, first = word.text, 0
     for start, stop in signs:
         own = text[first:stop] if cached_strip(text[first:stop])[1].after else text[first:start]
         begins = first == 0

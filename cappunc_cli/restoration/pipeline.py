@@ -41,7 +41,7 @@ from cappunc_cli.restoration.decoding.word_properties import (
     initial_properties,
     word_properties,
 )
-from cappunc_cli.restoration.glued import join_glued, part_glued
+from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.lexicon import Lexicon, Lexicons
 from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.models.registry import ModelConfig, find_member, find_model, find_model_for
@@ -164,10 +164,8 @@ def restore(
         require("the text of a word", word.text, str, "a str")
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
-    lexicon = _lexicon(model, options)
-    parts = with_paragraphs(part_glued(words, lexicon), model, options)
-    texts = rewrite_long(parts, probabilities(parts, model, options, progress), model, options)
-    return join_glued(words, texts, lexicon)
+    (texts,) = restore_all([words], model, options, progress)
+    return texts
 
 
 def restore_all(
@@ -180,15 +178,20 @@ def restore_all(
 
     `progress` is called with the number of words of all texts that the model has read. Raises CappuncError.
     """
-    lexicon = _lexicon(model, options)
-    parts = [with_paragraphs(part_glued(words, lexicon), model, options) for words in texts]
-    rows = probabilities_of_each(parts, model, options, progress)
-    for words, parted in zip(texts, parts, strict=True):
+    read = [as_read(words, model, options) for words in texts]
+    rows = probabilities_of_each([one.parts for one in read], model, options, progress)
+    for one in read:
         # Rows are not kept while the caller writes the result: they are many times as large as their text.
-        yield join_glued(words, rewrite_long(parted, next(rows), model, options), lexicon)
+        yield one.joined(rewrite_long(one.parts, next(rows), model, options))
 
 
-def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
+def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
+    """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
+    parted = Parted.of(words, _lexicon(model, options))
+    return replace(parted, parts=_with_paragraphs(parted.parts, model, options))
+
+
+def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
     """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
     if not any(word.blank_before for word in words):
         return words

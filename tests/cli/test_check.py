@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from commands import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.restoration.decoding.existing import unrestored_spans
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, estimate_missing, probabilities, rewrite
@@ -82,13 +85,43 @@ def test_no_mark_and_no_capital_is_lost(english: Model, existing: str) -> None:
 def test_the_command_lists_what_is_missing(tmp_path: Path) -> None:
     run = cappunc("check", "--model", "en-fast", HALF)
     assert run.returncode == 1, run.stderr
-    [line] = run.stdout.decode().splitlines()
+    line, shares = run.stdout.decode().splitlines()
     assert line.startswith(f"{HALF}:00:00:14.1-00:00:29.0: ")
     assert line.endswith(" words lack marks and case")
+    assert re.fullmatch(
+        r": about \d\d % of the commas, \d\d % of the sentence ends and \d\d % of the capitals are missing",
+        shares.removeprefix(str(HALF)),
+    )
 
     assert cappunc("fix", HALF, "-o", tmp_path / "whole.srt").returncode == 0
     run = cappunc("check", tmp_path)
     assert (run.returncode, run.stdout) == (0, b"")
+
+
+GOOD = (
+    "So we took the train to London. It was late, and nobody knew why. Did you see Anna there? I think she left early, "
+    "because her brother was ill. We had dinner with Peter, and then we went home. The house was cold. In the morning "
+    "it rained, so we stayed in bed until ten. My sister called from Paris. She wanted to know how we were. "
+)
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_a_text_without_some_of_its_marks_says_how_many(english: Model, every: int) -> None:
+    """No stretch lacks them all, but one in two or three is gone, with the capital after a sentence end."""
+    new, marks, lowered = [], 0, False
+    for word in (GOOD * 4).split():
+        marks += word[-1] in ".?,"
+        gone = word[-1] in ".?," and marks % every == 0
+        low = lowered and word not in {"I", "Anna"}
+        new.append((word.lower() if low else word)[: -1 if gone else None])
+        lowered = gone and word[-1] != ","
+    text = " ".join(new)
+    fixer = Fixer(Settings("en-fast", "cpu", None, Options(language="en")), print)
+    found = missing_entries(formats.read(text, "talk.txt"), fixer)["missing_shares"]
+    assert found["sentence_ends"] == pytest.approx(1 / every, abs=0.15)
+    assert found["commas"] == pytest.approx(1 / every, abs=0.15)
+    whole = missing_entries(formats.read(GOOD * 4, "talk.txt"), fixer)
+    assert (whole["stretches"], set(whole["missing_shares"].values())) == ([], {0.0})
 
 
 @pytest.mark.usefixtures("english")
@@ -101,7 +134,9 @@ def test_json_standard_input_and_unreadable_files(tmp_path: Path) -> None:
     assert b"bad.json" in run.stderr
     empty, piped = json.loads(run.stdout)
     assert (empty["words"], empty["stretches"]) == (0, [])
+    assert set(empty["missing_shares"].values()) == {0.0}
     assert piped["file"] == "<stdin>"
+    assert piped["missing_shares"]["sentence_ends"] > 0.8
     [entry] = piped["stretches"]
     assert entry["lines"] == [1, 2]
     assert (entry["words"], entry["missing"], entry["start_ms"]) == (18, ["marks", "case"], None)

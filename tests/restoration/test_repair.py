@@ -9,6 +9,10 @@ import pytest
 from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.features.evaluate.restorer import AS_GIVEN, Restorer
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.inspection import examine
+from cappunc_cli.formats import read
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, restore
@@ -145,3 +149,20 @@ def test_a_fully_edited_text_is_left_alone(english: Model) -> None:
     assert restore([Word(word) for word in good], english) == good
     few_commas = GOOD.replace("late, and", "late and").replace("Peter, and", "Peter and").split()
     assert restore([Word(word) for word in few_commas], english, Options()) == few_commas
+
+
+def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) -> None:
+    """What is right after `fix` is no doubt of `review`, and `check` and `eval` count words of the file."""
+    text = GOOD.replace("home. The", "home--I and Peter. The").replace("see Anna", "see anna/peter and Anna")
+    document = read(text, "talk.txt")
+    text_read = examine(document, Fixer(Settings("en-fast", "cpu", None, Options(language="en")), print))
+    doubts = {doubt.index: doubt for doubt in text_read.doubts(0.5)}
+    places = {word.text.rstrip(".,"): i for i, word in enumerate(document.words)}
+    assert places["home--I"] not in doubts
+    assert (doubts[places["anna/peter"]].written, doubts[places["anna/peter"]].index) == ("anna/peter", 17)
+    assert {doubt.instead for doubt in text_read.doubts(0.5) if doubt.index == 17} <= {"Anna/peter", "anna/Peter"}
+    restorer = Restorer(english, Options(), {}, AS_GIVEN)
+    words = [Word(word.text.lower().rstrip(".,?")) for word in document.words]
+    texts, rows = restorer.restore(words)
+    assert (texts, len(rows)) == (restore(words, english), len(words))
+    assert "home--I" in texts

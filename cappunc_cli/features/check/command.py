@@ -19,7 +19,6 @@ from cappunc_cli.cli.usage import (
     reporter_of,
     tallied,
 )
-from cappunc_cli.document.words import Document
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
     check_report_name,
@@ -31,9 +30,9 @@ from cappunc_cli.files.caption_report import (
     summary,
 )
 from cappunc_cli.files.encodings import shown_utf_8
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
-from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, span_line
+from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_input
@@ -68,20 +67,17 @@ def check(context: typer.Context, options: CheckOptions) -> None:
     common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses))
     choice = choice_asked(context, options.model)
     with tallied(reporter, len(jobs), "checked") as tally:
-        for inspected in inspect_files(jobs, FixRequest(choice, common), _stretches, reporter, tally):
+        for inspected in inspect_files(jobs, FixRequest(choice, common), missing_entries, reporter, tally):
             found.append(inspected)
             if not options.as_json:
                 with reporter.without_bar():
-                    write_lines(span_line(inspected, entry) for entry in inspected["stretches"])
+                    lines = [*(span_line(inspected, entry) for entry in inspected["stretches"]), shares_line(inspected)]
+                    write_lines(filter(None, lines))
     if options.as_json:
         print_json(found, jobs)
-    lacking = any(inspected["stretches"] for inspected in found) and options.fail_on != "never"
+    lacking = any(one["stretches"] or shares_line(one) for one in found) and options.fail_on != "never"
     if reporter.errors or lacking:
         raise typer.Exit(1)
-
-
-def _stretches(document: Document, fixer: Fixer) -> Report:
-    return {"stretches": missing_entries(document, fixer)}
 
 
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:

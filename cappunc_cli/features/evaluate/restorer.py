@@ -8,11 +8,13 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation.calibration import fold_columns
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import Model, as_read, probabilities, rewrite
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -62,10 +64,11 @@ class Restorer:
         """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
 
         config = self.model.config
-        words = self.times.apply(words)
-        rows = probabilities(words, self.model, self.options)
-        texts = rewrite(words, rows, self.model, self.options)
-        return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
+        read = as_read(self.times.apply(words), self.model, self.options)
+        rows = probabilities(read.parts, self.model, self.options)
+        texts = read.joined(rewrite(read.parts, rows, self.model, self.options))
+        last = np.append(np.diff(read.owners) > 0, True)  # the mark of a word is that of its last part
+        return texts, fold_columns(rows[last, len(config.cases) :], config.marks, self.fold)
 
 
 def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
