@@ -155,7 +155,8 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     """What is right after `fix` is no doubt of `review`, and `check` and `eval` count words of the file."""
     text = GOOD.replace("home. The", "home--I and Peter. The").replace("see Anna", "see anna/peter and Anna")
     document = read(text, "talk.txt")
-    text_read = examine(document, Fixer(Settings("en-fast", "cpu", None, Options(language="en")), print))
+    fixer = Fixer(Settings("", "cpu", None, Options(language="en")), print, opened=lambda _: english)
+    text_read = examine(document, fixer)
     doubts = {doubt.index: doubt for doubt in text_read.doubts(0.5)}
     places = {word.text.rstrip(".,"): i for i, word in enumerate(document.words)}
     assert places["home--I"] not in doubts
