@@ -28,7 +28,7 @@ COMMANDS = {
     ),
     "captions": Command(
         "convert.options:CaptionsOptions",
-        "convert.captions_command:captions",
+        "convert.command:captions",
         "Make captions from words with times.",
         True,
     ),

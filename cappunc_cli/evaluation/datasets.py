@@ -1,19 +1,34 @@
-"""Evaluation documents: reference words, and the words that the model gets as input.
+"""Evaluation documents, in the files that benchmarks have.
 
-JSON lines have one document each: `{"id", "words": [[text, start, end], …]}` in seconds with
-null for unknown, optionally `spk` per word; or `{"id", "ref": [text, …], "hyp": {engine:
-[[text, start, end], …]}}`, a reference and the output of several recognisers.
+JSON lines have one document each: `{"id", "words": [[text, start, end], …]}` in seconds with null for unknown,
+optionally `spk` per word; or `{"id", "ref": [text, …], "hyp": {engine: [[text, start, end], …]}}`, a reference and the
+output of several recognisers.
+
+Label files have a word and its label per line: IWSLT and xashru (`word TAB COMMA`), JointCapPunc (case 0, 1, 2 between
+them), SEPP-NLG (`word TAB sentence end TAB mark`). NeMo keeps text and labels (`,O UU`) in two files. Contractions that
+a tokeniser split are joined again, because transcripts do not split them; the mark of the last piece counts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.labels import TERMINAL, Case, dress, strip
+from cappunc_cli.document.labels import TERMINAL, Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
+
+#: The benchmarks' names of the marks.
+_MARKS = {
+    "O": "", "0": "", "COMMA": ",", "PERIOD": ".", "FULLSTOP": ".", "QUESTION": "?", "QMARK": "?", "QUESTIONMARK": "?",
+    "EXCLAMATION": "!", "EXCLAMATIONMARK": "!", "EXCLAM": "!", "COLON": ":", "SEMICOLON": ";", "DASH": "—",
+    "ELLIPSIS": "…", ",": ",", ".": ".", "?": "?", "!": "!", ":": ":", ";": ";", "-": "—", "—": "—", "…": "…",
+}  # fmt: skip
+_CASES = {"0": Case.LOWER, "1": Case.CAPITAL, "2": Case.UPPER}
+_PIECE = re.compile(r"(?:n['’]t|['’](?:s|re|m|ll|ve|d|t))", re.IGNORECASE)
+_NEMO = re.compile(r"[O.,?!:;\-—…][OU](?: [O.,?!:;\-—…][OU])*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +78,8 @@ def gold_windows(source: Source, most: int) -> Iterator[Source]:
         yield Source(f"{source.name}/{count}", source.words[start:end])
 
 
-def sniff(text: str) -> bool:
-    """Whether the first line is a document in one of the forms above."""
+def is_json_lines(text: str) -> bool:
+    """Whether the first line is a document of a data set."""
     line = text[: text.find("\n")] if "\n" in text else text
     if not line.lstrip().startswith("{"):
         return False
@@ -81,7 +96,7 @@ def _is_rows(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(row, list) and len(row) == 3 for row in value)
 
 
-def read(text: str) -> Iterator[Source]:
+def read_json_lines(text: str) -> Iterator[Source]:
     """Yield the documents; raises BadInput with the number of a line that is not one."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -128,3 +143,93 @@ def _timed(rows: object, speakers: object) -> list[Word]:
 
 def _milliseconds(value: object) -> int | None:
     return round(float(value) * 1000) if isinstance(value, int | float) else None
+
+
+def is_label_file(text: str) -> bool:
+    """Whether the text is a table of words and labels."""
+    lines = [line for line in _lines(text)[:50] if line.strip()]
+    return bool(lines) and all(_row(line) is not None for line in lines)
+
+
+def is_nemo_labels(text: str) -> bool:
+    """Whether the text is the label half of a NeMo pair."""
+    lines = [line.strip() for line in _lines(text)[:50] if line.strip()]
+    return bool(lines) and all(_NEMO.fullmatch(line) for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    # Not splitlines(): dev2012 has U+0085 inside a word.
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _row(line: str) -> tuple[str, str, Case | None] | None:
+    """The word, mark and case of a line, or None if the line is not such a row."""
+    fields = [field.strip() for field in line.lstrip("\ufeff").split("\t")]
+    if len(fields) not in (2, 3):
+        return None
+    mark = _MARKS.get(fields[-1])
+    if mark is None:
+        return None
+    if len(fields) == 2:
+        return fields[0], mark, None
+    if fields[1] not in _CASES:
+        return None
+    # SEPP writes the mark itself, JointCapPunc its name: only with a name the middle field is a case.
+    return fields[0], mark, _CASES[fields[1]] if fields[-1].isalpha() else None
+
+
+def read_label_file(text: str) -> list[str]:
+    """The written words of a table; raises BadInput with the number of a line that is not a row."""
+    return list(_words(_rows(text)))
+
+
+def _rows(text: str) -> Iterator[tuple[str, str, Case | None]]:
+    for number, line in enumerate(_lines(text), 1):
+        if not line.strip():
+            continue
+        row = _row(line)
+        if row is None:
+            raise BadInput("expected a word and its label", line=number)
+        yield row
+
+
+def read_nemo(text: str, labels: str) -> list[str]:
+    """The written words of a NeMo pair of files; raises BadInput where they do not match."""
+    lines, marks = _lines(text), _lines(labels)
+    if len(lines) != len(marks):
+        raise BadInput(f"{len(lines)} lines of text and {len(marks)} of labels")
+    rows = []
+    for number, (line, row) in enumerate(zip(lines, marks, strict=True), 1):
+        words, codes = line.split(), row.split()
+        if len(words) != len(codes) or not all(_NEMO.fullmatch(code) for code in codes):
+            raise BadInput("text and labels do not match", line=number)
+        for word, code in zip(words, codes, strict=True):
+            rows.append((word, _MARKS[code[0]], Case.CAPITAL if code[1] == "U" else None))
+    return list(_words(rows))
+
+
+def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
+    """Join pieces of contractions to the word before, drop tokens without letters or digits, and write the words."""
+    held: tuple[str, str, Case | None] | None = None
+    for word, mark, case in rows:
+        if not any(c.isalnum() for c in word):
+            # A lone quotation mark, a symbol, or an empty token (dev2012): its mark belongs to the word before.
+            if held is not None and not held[1]:
+                held = held[0], mark, held[2]
+        elif held is not None and not held[1] and _PIECE.fullmatch(word):
+            held = held[0] + word, mark, held[2]
+        else:
+            if held is not None:
+                yield _written(*held)
+            held = word, mark, case
+    if held is not None:
+        yield _written(*held)
+
+
+def _written(word: str, mark: str, case: Case | None) -> str:
+    bare, label = strip(word)
+    if case is None:
+        case = label.case
+    # Marks that the tokeniser left on the word (`states,'`) are dropped: the label has its mark.
+    return dress(bare, Label(case, form=label.form)) + mark

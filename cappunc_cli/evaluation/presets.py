@@ -15,7 +15,6 @@ import numpy as np
 from cappunc_cli.document.labels import Case, PairedMark
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.contingency import ContingencyTable, Side
-from cappunc_cli.evaluation.edits import Edit, edits_of
 from cappunc_cli.evaluation.metrics import (
     PerThousand,
     Reported,
@@ -32,6 +31,7 @@ from cappunc_cli.evaluation.metrics import (
     sign,
     word_accuracy,
 )
+from cappunc_cli.evaluation.mistakes import Edit, edits_of
 
 Preset = Callable[[Evaluation], Mapping[str, Reported]]
 #: The class of a side, as a preset names it.

@@ -1,18 +1,20 @@
-"""The report on one hypothesis: its rows as a table, and as JSON and CSV."""
+"""The report on one hypothesis: its rows as a table, JSON and CSV; the signature of its scores; and minimum scores."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from cappunc_cli.document.labels import FOLD
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Interval
 from cappunc_cli.evaluation.contingency import confusion, tabulate
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, THREE, PerThousand, Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.signature import Signature
 from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
@@ -34,6 +36,40 @@ _TITLES = {
     "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
     "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
+_HEADER = ("section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference")
+_PARTS = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """All that a score depends on (the idea is sacreBLEU's); `str()` gives `cappunc:1.0|model:en@0123456789ab|…`."""
+
+    version: str
+    model: str
+    options: tuple[tuple[str, str], ...]
+    data: str
+
+    def fields(self) -> dict[str, str]:
+        """The parts by name."""
+        return {"cappunc": self.version, "model": self.model, **dict(self.options), "data": self.data}
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.fields().items())
+
+
+def describe_fold(fold: Mapping[str, str] = FOLD) -> str:
+    """The folding of marks as `!;…>. :—>,`, or `none`."""
+    marks = {target: "".join(m for m, t in fold.items() if t == target) for target in dict.fromkeys(fold.values())}
+    return " ".join(f"{sources}>{target}" for target, sources in marks.items()) or "none"
+
+
+def hash_words(documents: Sequence[Sequence[str]]) -> str:
+    """Twelve hex digits of the SHA-256 of the written words; the same text in another format gives the same."""
+    digest = hashlib.sha256()
+    for words in documents:
+        # Halves of characters, which JSON may have, are hashed as they are.
+        digest.update(" ".join(words).encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()[:12]
 
 
 def title_of(name: str) -> str:
@@ -142,9 +178,6 @@ def plain(value: Reported) -> float | dict[str, float | int]:
     }
 
 
-_HEADER = ("section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference")
-
-
 def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
     """One line per metric; the last column is the signature, so that copied lines keep it."""
     out = io.StringIO()
@@ -199,3 +232,35 @@ def word_line(words: Mapping[str, int]) -> str:
         f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
         f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
     )
+
+
+def parse_requirement(text: str) -> tuple[str, float]:
+    """Parse `micro=0.75` or `comma.recall=0.6`; raises WrongUsage if it is not a score and a limit."""
+    name, _, number = text.partition("=")
+    metric = name.rpartition(".")[0] if name.endswith(tuple(f".{part}" for part in _PARTS)) else name
+    if metric not in METRICS:
+        raise WrongUsage(f"--fail-under {text!r}: unknown score {name!r}; choose from {', '.join(METRICS)}")
+    if metric in ERRORS:
+        raise WrongUsage(f"--fail-under {text!r}: {name} is an error rate, so lower is better")
+    try:
+        limit = float(number)
+    except ValueError:
+        raise WrongUsage(f"--fail-under {text!r}: write {name}=0.75") from None
+    if not 0 <= limit <= 1:
+        raise WrongUsage(f"--fail-under {text!r}: the limit must be between 0 and 1")
+    return name, limit
+
+
+def unmet(limits: Iterable[tuple[str, float]], evaluation: Evaluation) -> list[str]:
+    """One line for each limit that is not reached; a score that cannot be computed counts as not reached."""
+    result = []
+    for name, limit in limits:
+        metric, _, part = name.rpartition(".") if name not in METRICS else (name, "", "f1")
+        value = evaluation.scores.get(metric)
+        if value is None:
+            result.append(f"{name} cannot be computed: the reference has no capitals")
+            continue
+        figure = float(getattr(value, part) if isinstance(value, Score) else value)
+        if figure < limit:
+            result.append(f"{name} is {figure:.4f}, below {limit:g}")
+    return result

@@ -15,8 +15,7 @@ from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Resampled, resample
 from cappunc_cli.evaluation.metrics import Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.report import files, headline, plain, title_of
-from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.report import Signature, files, headline, plain, title_of
 from cappunc_cli.evaluation.tables import Table
 
 #: The columns of the table; --json and --csv have all scores.

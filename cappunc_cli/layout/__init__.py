@@ -6,9 +6,9 @@ Only `cappunc captions` and live captions use this package; `cappunc fix` leaves
 from __future__ import annotations
 
 from cappunc_cli.layout.caption_files import CAPTION_FORMATS, render
-from cappunc_cli.layout.caption_limits import Limits
-from cappunc_cli.layout.channels import as_heard
+from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import LineBreaker
 from cappunc_cli.layout.segmentation import Caption, cut
+from cappunc_cli.layout.speakers import as_heard
 
 __all__ = ["CAPTION_FORMATS", "Caption", "Limits", "LineBreaker", "as_heard", "cut", "render"]

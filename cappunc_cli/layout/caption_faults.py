@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.caption_limits import Limits
+from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
 
 #: Tolerance (ms): files round times to milliseconds, ASS to hundredths of a second.

@@ -8,8 +8,10 @@ from html import escape
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
+from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
-from cappunc_cli.layout.writing import Writing
+from cappunc_cli.layout.stl_file import stl
+from cappunc_cli.layout.xml_files import fcpxml, ttml
 
 _ASS_HEAD = """[Script Info]
 ScriptType: v4.00+
@@ -81,15 +83,16 @@ def microdvd(captions: Sequence[Caption], writing: Writing) -> str:
     return "".join(rows)
 
 
-def _targets() -> Mapping[str, Callable[[Sequence[Caption], Writing], str]]:
-    from cappunc_cli.layout.stl_file import stl
-    from cappunc_cli.layout.xml_files import fcpxml, ttml
-
-    return {"srt": srt, "vtt": vtt, "ass": ass, "ttml": ttml, "stl": stl, "microdvd": microdvd, "fcpxml": fcpxml}
-
-
 #: The formats that captions can be written in, with a writer each.
-CAPTION_FORMATS = _targets()
+CAPTION_FORMATS: Mapping[str, Callable[[Sequence[Caption], Writing], str]] = {
+    "srt": srt,
+    "vtt": vtt,
+    "ass": ass,
+    "ttml": ttml,
+    "stl": stl,
+    "microdvd": microdvd,
+    "fcpxml": fcpxml,
+}
 #: Those that are called otherwise as formats that are read.
 READ_AS = {"stl": "ebu-stl"}
 #: Those with a field for the speaker.

@@ -1,4 +1,4 @@
-"""Caption guidelines as limits: those that are published, one TOML file each in profiles/, and the user's own.
+"""The limits of captions, by guideline: those published, one TOML file each in profiles/, and the user's own.
 
 A profile has the names of the options (`cps`, `min-gap`) as keys, and in a table for each language what is different
 there (`[es]`). In a settings file, `[profiles.house]` may extend one: `extends = "netflix"`.
@@ -15,8 +15,36 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.layout.caption_limits import Limits
 from cappunc_cli.options import LIMITS, Option, described
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on captions.
+
+    `width` is in characters a line, `shortest` and `longest` (how long a caption is shown) and `gap` (between two
+    captions) in milliseconds, `speed` in characters a second.
+
+    The defaults are those of the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames at 24
+    frames a second, and 20 characters a second (English, adult programmes). Raises WrongUsage where no caption could
+    keep the limits.
+    """
+
+    width: int = 42
+    lines: int = 2
+    shortest: int = 833
+    longest: int = 7_000
+    speed: float = 20.0
+    gap: int = 83
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.lines, self.longest) < 1 or self.speed <= 0 or min(self.shortest, self.gap) < 0:
+            raise WrongUsage("nothing fits into captions of this size")
+        if self.shortest > self.longest:
+            raise WrongUsage(
+                f"the shortest caption ({self.shortest} ms) is longer than the longest ({self.longest} ms)"
+            )
+
 
 _PUBLISHED = Path(__file__).with_name("profiles")
 #: The keys of a profile beside limits.

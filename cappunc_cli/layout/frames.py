@@ -1,12 +1,33 @@
-"""Snap the times of captions to video frames."""
+"""Frames of video: the exact rate, and captions whose times are whole frames."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil
 
 from cappunc_cli.layout.segmentation import Caption
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How captions are written: frames a second where a format counts them, the profile of TTML, and the language."""
+
+    fps: Fraction = Fraction(25)
+    profile: str = ""
+    language: str = ""
+
+    def frame(self, milliseconds: int) -> int:
+        """The frame that is shown at a time, or the nearest one."""
+        return round(Fraction(milliseconds, 1000) * self.fps)
+
+
+def frame_rate(fps: float) -> Fraction:
+    """The exact frame rate that a number stands for: 23.976 and 29.97 are 24 and 30 times 1000/1001."""
+    whole = round(fps * 1.001)
+    broadcast = Fraction(whole * 1000, 1001)
+    return broadcast if fps != round(fps) and abs(broadcast - fps) < 0.002 else Fraction(fps).limit_denominator(1000)
 
 
 def on_frames(captions: Sequence[Caption], fps: float, gap: int, longest: int) -> list[Caption]:

@@ -1,4 +1,4 @@
-"""Find the best line breaks of a text.
+"""Find the best line breaks of a text, and the ends of its sentences.
 
 The rules are those of the Netflix Timed Text Style Guide, General Requirements, "Line Treatment": keep text on one line
 if it fits; break after punctuation, before conjunctions and prepositions; never separate article and noun, first and
@@ -162,3 +162,10 @@ class LineBreaker:
         length = self.length(start, stop)
         uneven: float = ((length - ideal) / self.width) ** 2
         return factor * _UNEVEN * uneven + _OVERFULL * max(length - self.width, 0)
+
+
+def ends_sentence(text: str, language: Language) -> bool:
+    """Whether a sentence ends with this word; the period of an abbreviation or initial ends none."""
+    bare, label = cached_strip(text)
+    shortened = label.mark == "." and language.shortens(language.spelled(bare), label.case is Case.CAPITAL)
+    return label.mark != "" and label.mark in TERMINAL and not shortened

@@ -15,7 +15,7 @@ from cappunc_cli.document.pauses import pauses, speaking_time, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.caption_limits import Limits
+from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, LineBreaker
 
 #: A silence (ms) that no caption bridges.

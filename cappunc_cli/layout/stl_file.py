@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.ebu_stl import CODE_TABLES, encoded
-
-if TYPE_CHECKING:
-    from cappunc_cli.layout.segmentation import Caption
-    from cappunc_cli.layout.writing import Writing
+from cappunc_cli.layout.frames import Writing
+from cappunc_cli.layout.segmentation import Caption
 
 _FIELD, _PADDING, _NEWLINE = 112, "\x8f", "\x8a"
 #: Codes of languages, from the appendix of Tech 3264.

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, register_namespace, tostring
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
-
-if TYPE_CHECKING:
-    from cappunc_cli.layout.segmentation import Caption
-    from cappunc_cli.layout.writing import Writing
+from cappunc_cli.layout.frames import Writing
+from cappunc_cli.layout.segmentation import Caption
 
 _TTML = "http://www.w3.org/ns/ttml"
 _XML = "{http://www.w3.org/XML/1998/namespace}"

@@ -28,7 +28,7 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.metrics import Score, Value
 from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.report import headline
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, load_model, rewrite

@@ -35,7 +35,7 @@ from measuring import head
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.convert.converter import KINDS, Converter
+from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.formats.cues import is_rolling

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from measuring import digest, head, options_with_data, print_report
 
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.engines import ENGINES

@@ -26,7 +26,7 @@ from measuring import digest, head, options_with_data, print_report
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
 from models.lab.score import evaluate
 

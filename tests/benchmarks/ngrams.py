@@ -17,7 +17,7 @@ from measuring import digest, head, options_with_data, print_report
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import headline
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.engines import ENGINES
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.models.trigrams import load

@@ -24,7 +24,7 @@ from measuring import head, identity, options_with_data, print_report
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.live_gru import live_restorer
 from cappunc_cli.restoration.pipeline import load_model, restore

@@ -28,7 +28,7 @@ from measuring import head, identity, options_with_data, print_report
 from websockets.asyncio.client import connect
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.live import LOOK_AHEAD
 from cappunc_cli.restoration.models.engines import ENGINES
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model

@@ -21,12 +21,11 @@ from typer.testing import CliRunner, Result
 import cappunc_cli as cappunc
 from cappunc_cli.cli.main import app, main
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import datasets, label_files
-from cappunc_cli.evaluation.html import page
+from cappunc_cli.evaluation import datasets
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
-from cappunc_cli.evaluation.report import rows, title_of
-from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
+from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, rows, title_of
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
+from cappunc_cli.features.evaluate.pages import page
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
@@ -54,53 +53,53 @@ def f1(value: dict[str, object], name: str = "micro") -> float:
 
 def test_split_contractions_come_together_and_the_last_piece_counts() -> None:
     text = (FIXTURES / "iwslt.tsv").read_text()
-    assert label_files.sniff(text)
-    assert label_files.read(text) == ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]
+    assert datasets.is_label_file(text)
+    assert datasets.read_label_file(text) == ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]
 
 
 def test_a_mark_inside_a_contraction_keeps_its_pieces_apart() -> None:
-    assert label_files.read("so\tPERIOD\n's\tO\n") == ["so.", "'s"]
+    assert datasets.read_label_file("so\tPERIOD\n's\tO\n") == ["so.", "'s"]
 
 
 def test_lone_quotes_and_nothing_are_no_words_but_their_mark_counts() -> None:
-    assert label_files.read('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n') == ["he,", "said."]
+    assert datasets.read_label_file('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n') == ["he,", "said."]
 
 
 def test_marks_left_on_a_word_are_not_its_label() -> None:
-    assert label_files.read("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n") == ["states", "u.s..", "IPod?"]
+    assert datasets.read_label_file("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n") == ["states", "u.s..", "IPod?"]
 
 
 def test_only_line_feeds_end_a_line() -> None:
-    assert label_files.read("caf\u0085e\tO\r\nb\tPERIOD\r\n") == ["caf\u0085e", "b."]
+    assert datasets.read_label_file("caf\u0085e\tO\r\nb\tPERIOD\r\n") == ["caf\u0085e", "b."]
 
 
 def test_sepp_jointcappunc_and_nemo() -> None:
-    assert label_files.read((FIXTURES / "sepp.tsv").read_text()) == [
+    assert datasets.read_label_file((FIXTURES / "sepp.tsv").read_text()) == [
         "then,", "we", "went", "home.", "why?", "well—", "so:",
     ]  # fmt: skip
-    assert label_files.read((FIXTURES / "jointcappunc.txt").read_text()) == ["Hello,", "NATO", "is", "here?"]
+    assert datasets.read_label_file((FIXTURES / "jointcappunc.txt").read_text()) == ["Hello,", "NATO", "is", "here?"]
     text, labels = ((FIXTURES / f"{name}_pair.txt").read_text() for name in ("text", "labels"))
-    assert label_files.sniff_nemo(labels)
-    assert not label_files.sniff_nemo(text)
-    assert label_files.read_nemo(text, labels) == [
+    assert datasets.is_nemo_labels(labels)
+    assert not datasets.is_nemo_labels(text)
+    assert datasets.read_nemo(text, labels) == [
         "Hello,", "Anna.", "We", "went", "home.", "Where", "is", "the", "dog?",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["", "one two\n", "a\tb\tc\td\n", "word\tNOUN\n", "0:01\thello there\n"])
 def test_other_texts_are_not_label_files(text: str) -> None:
-    assert not label_files.sniff(text)
+    assert not datasets.is_label_file(text)
 
 
 def test_broken_label_files_name_the_line() -> None:
     with pytest.raises(BadInput) as caught:
-        label_files.read("a\tO\n\nb\tO\nc\n")
+        datasets.read_label_file("a\tO\n\nb\tO\nc\n")
     assert caught.value.line == 4
     with pytest.raises(BadInput) as caught:
-        label_files.read_nemo("a b\nc\n", "OO OO\nOO OO\n")
+        datasets.read_nemo("a b\nc\n", "OO OO\nOO OO\n")
     assert caught.value.line == 2
     with pytest.raises(BadInput, match="1 lines of text and 2 of labels"):
-        label_files.read_nemo("a\n", "OO\nOO\n")
+        datasets.read_nemo("a\n", "OO\nOO\n")
 
 
 # JSON lines
@@ -108,8 +107,8 @@ def test_broken_label_files_name_the_line() -> None:
 
 def test_timed_documents() -> None:
     text = (FIXTURES / "timed.jsonl").read_text()
-    assert datasets.sniff(text)
-    alone, one, two = datasets.read(text)
+    assert datasets.is_json_lines(text)
+    alone, one, two = datasets.read_json_lines(text)
     assert [(w.text, w.start, w.end, w.turn) for w in alone.words][1:4] == [
         ("Anna.", 420, 900, 0), ("Then", 2000, 2300, 1), ("we", None, None, 1),
     ]  # fmt: skip
@@ -122,13 +121,13 @@ def test_timed_documents() -> None:
 @pytest.mark.parametrize("line", ['{"id": 1, "words": [["a", 0]]}', "[]", "{", '{"id": 1, "ref": ["a"], "hyp": 3}'])
 def test_broken_documents_name_the_line(line: str) -> None:
     with pytest.raises(BadInput) as caught:
-        list(datasets.read('{"id": "x", "words": []}\n' + line))
+        list(datasets.read_json_lines('{"id": "x", "words": []}\n' + line))
     assert caught.value.line == 2
 
 
 def test_transcripts_of_recognisers_are_not_label_files() -> None:
-    assert not datasets.sniff('{"text": "hello", "segments": []}\n')
-    assert not datasets.sniff('{"id": 1, "words": [{"word": "a", "start": 0}]}')
+    assert not datasets.is_json_lines('{"text": "hello", "segments": []}\n')
+    assert not datasets.is_json_lines('{"id": 1, "words": [{"word": "a", "start": 0}]}')
 
 
 # Hypotheses that are there
@@ -600,7 +599,7 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
     counts = {"test2011": (830, 807, 46), "test2011asr": (798, 809, 35), "dev2012": (22_449, 18_908, 1515)}
     # dev2012 has six marks more, on lone symbols right after another mark.
     for name, expected in counts.items():
-        words = label_files.read((shared / "data" / "iwslt" / name).read_text(encoding="utf-8"))
+        words = datasets.read_label_file((shared / "data" / "iwslt" / name).read_text(encoding="utf-8"))
         assert tuple(sum(word.endswith(mark) for word in words) for mark in ",.?") == expected
         assert not any(word.strip(",.?") in {"n't", "'s", "'re", "'m", "'ll"} for word in words)
 

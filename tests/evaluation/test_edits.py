@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import Label, cached_strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation.edits import Edit, edits
+from cappunc_cli.evaluation.mistakes import Edit, edits
 
 TEXTS = sorted((Path(__file__).parents[1] / "editor").glob("*/*.txt"))
 

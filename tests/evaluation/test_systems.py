@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation, Sample, evaluate
 from cappunc_cli.evaluation.bootstrap import BLOCK, blocks, resample
-from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.report import Signature
 from cappunc_cli.evaluation.systems import compare, notes, table
 
 MARKS = ["", ",", ".", "?"]

@@ -1,10 +1,14 @@
-"""`cappunc convert`: convert transcripts to another format, after restoring what lacks marks or case."""
+"""`cappunc convert` and `cappunc captions`: new files from transcripts, after restoring what lacks marks or case."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import typer
 
-from cappunc_cli.cli.commands import is_typed, refuse_typed
+from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
     choice_asked,
@@ -16,65 +20,171 @@ from cappunc_cli.cli.usage import (
     reporter_of,
     tallied,
 )
-from cappunc_cli.features.convert.converter import SUFFIXES, Converter, named_kind
-from cappunc_cli.features.convert.options import KINDS, TEXT_KINDS, ConvertOptions
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, named_kind, suffix_of
+from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
+from cappunc_cli.files.caption_report import check_report_name, rendered
+from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import load_glossaries
-from cappunc_cli.files.made_files import Making, made_jobs, make_files
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.inspection import Report
+from cappunc_cli.files.made_files import Maker, Making, made_jobs, make_files
+from cappunc_cli.files.plan import check_name, refuse_input, refuse_result
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.storage import PIPE
+from cappunc_cli.files.storage import PIPE, target_named, write_result
+from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.speaker_names import asked_names
-from cappunc_cli.layout.writing import Writing, frame_rate
+from cappunc_cli.layout.caption_profiles import Profiles
+from cappunc_cli.layout.frames import Writing, frame_rate
+from cappunc_cli.layout.speakers import asked_names
 from cappunc_cli.restoration.options import Options
+
+#: Files that recognisers write beside their JSON and that have no times of words.
+_NO_WORDS = (".txt", ".tsv", ".lrc")
+#: The parameters that say what new captions are like; --rewrap makes none.
+_OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps")
 
 
 def convert(context: typer.Context, options: ConvertOptions) -> None:
     """Convert each file; exit with 1 if one of them failed."""
     kind = _kind(context, options)
-    restore, inputs = options.restore, options.inputs
-    names = names_asked(context, inputs)
+    names = names_asked(context, options.inputs)
     reporter = reporter_of(context, options.messages)
-    found = jobs_asked(names, inputs, reporter, options.output)
+    found = jobs_asked(names, options.inputs, reporter, options.output)
     with options_checked():
-        also_read = files_read(options.glossary, inputs.files_from)
-        jobs = made_jobs(found, SUFFIXES.get(kind, f".{kind}"), options.output, names, also_read)
+        also_read = files_read(options.glossary, options.inputs.files_from)
+        jobs = made_jobs(found, suffix_of(kind), options.output, names, also_read)
         named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.fps), options.ttml_profile or "")
 
     def maker(fixer: Fixer, own: Language) -> Converter:
-        return Converter(fixer, own, kind, restore, options.speakers, options.times, options.attach, named, writing)
+        return Converter(
+            fixer, own, kind, options.restore, options.speakers, options.times, options.attach, named, writing
+        )
 
-    terms = load_glossaries(options.glossary if restore else None)
-    common = Settings("", options.model.device, inputs.format_name, Options(glossary=terms), options.model.engine)
+    making = Making(maker, _request(context, options, options.restore), options.restore, options.force)
     with tallied(reporter, len(jobs)) as tally:
-        making = Making(maker, FixRequest(choice_asked(context, options.model), common), restore, options.force)
         make_files(jobs, making, reporter, tally)
     if reporter.errors:
         raise typer.Exit(1)
 
 
+def captions(context: typer.Context, options: CaptionsOptions) -> None:
+    """Make the captions of each file; exit with 1 if one of them failed."""
+    kind = _check_captions(context, options) or "srt"
+    names = names_asked(context, options.inputs)
+    profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.fps)
+    reporter = reporter_of(context, options.messages)
+    jobs = _caption_jobs(names, kind, options, reporter)
+    reports: list[Report] = []
+
+    def maker(fixer: Fixer, own: Language) -> Maker:
+        profile = profiles.of(own.code)
+        if options.rewrap:
+            return LineRewrapper(own, profile.limits.width)
+        sentences = options.by == "sentence"
+        return CaptionMaker(
+            fixer, own, kind, profile, options.restore, options.speakers, sentences, options.fps, reports
+        )
+
+    restore = options.restore and not options.rewrap
+    making = Making(maker, _request(context, options, restore), restore, options.force)
+    with tallied(reporter, len(jobs)) as tally:
+        make_files(jobs, making, reporter, tally)
+    if options.report is not None:
+        page = rendered(reports, Path(options.report).suffix.lower())
+        write_result(target_named(options.report), shown_utf_8(page))
+    if reporter.errors:
+        raise typer.Exit(1)
+
+
+def _request(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> FixRequest:
+    model, terms = options.model, load_glossaries(options.glossary if restore else None)
+    common = Settings("", model.device, options.inputs.format_name, Options(glossary=terms), model.engine)
+    return FixRequest(choice_asked(context, model), common)
+
+
 def _kind(context: typer.Context, options: ConvertOptions) -> str:
-    """The output format; raises BadParameter for options that contradict each other."""
-    to, output, inputs = options.to, options.output, options.inputs
-    named = named_kind(output, KINDS)
-    kind = to or named
+    """The output format of `convert`; raises BadParameter for options that contradict each other."""
+    to, output = options.to, options.output
+    kind = to or named_kind(output, KINDS)
     if kind is None:
         unknown = f"; {output} names none" if output and "." in output else ""
         raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
-    if named not in (None, kind):
-        raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
+    _refuse_other_name(to, output, KINDS)
     # As a setting it is for all files, of whatever format.
     for name, kinds in (("times", TEXT_KINDS), ("fps", ("stl", "microdvd", "fcpxml")), ("ttml_profile", ("ttml",))):
-        if kind not in kinds and is_typed(context, name):
-            which = " and ".join((", ".join(kinds[:-1]), kinds[-1])) if len(kinds) > 1 else kinds[0]
-            raise typer.BadParameter(
-                f"does not apply to {kind}, only to {which}", param_hint=f"--{name.replace('_', '-')}"
-            )
+        if kind not in kinds:
+            which = " and ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+            refuse_typed(context, (name,), f"does not apply to {kind}, only to {which}")
     if kind == "json":
         refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
-    if not options.restore:
+    _check_inputs(context, options, options.restore)
+    return kind
+
+
+def _check_captions(context: typer.Context, options: CaptionsOptions) -> str | None:
+    """The format that `captions` writes, if any is named; raises BadParameter for options that contradict it."""
+    rewrap, to = options.rewrap, options.to
+    if rewrap and to is not None:
+        raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
+    if rewrap:
+        asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
+        unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
+        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
+    with options_checked():
+        check_report_name(options.report)
+    kind = to or named_kind(options.output, CAPTION_KINDS)
+    _refuse_other_name(to, options.output, CAPTION_KINDS)
+    if options.speakers == "voice" and not rewrap and kind in (None, "srt"):
+        why = "SRT has no field for speakers; use --speakers name, or --to vtt"
+        raise typer.BadParameter(why, param_hint="--speakers")
+    _check_inputs(context, options, options.restore or rewrap)
+    return kind
+
+
+def _refuse_other_name(to: str | None, output: str | None, kinds: Sequence[str]) -> None:
+    if to is not None and (named := named_kind(output, kinds)) not in (None, to):
+        raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
+
+
+def _check_inputs(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> None:
+    if not restore:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")
+    inputs = options.inputs
     read = inputs.files if inputs.files_from else inputs.files or PIPE
     refuse_second_read(glossary=options.glossary, files_from=inputs.files_from, FILES=read)
-    return kind
+
+
+def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporter: Reporter) -> list[Job]:
+    """The jobs with their targets; raises BadParameter for targets that cannot be."""
+    rewrap, output, report = options.rewrap, options.output, options.report
+    found = [
+        job
+        for job in jobs_asked(names, options.inputs, reporter, output)
+        if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
+    ]
+    if not found:
+        raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
+    also_read = files_read(options.glossary, options.inputs.files_from)
+    with options_checked():
+        refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
+        suffix = None if rewrap else suffix_of(kind)
+        jobs = made_jobs(found, suffix, output, names, also_read, ".captions")
+        refuse_result(report, "--report", jobs)
+        if rewrap:
+            check_name(jobs, options.inputs.format_name)
+    file = Path(output or "")
+    named = options.to or named_kind(output, CAPTION_KINDS)
+    if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [file]:
+        why = f"{output} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
+        raise typer.BadParameter(why, param_hint="-o")
+    return jobs
+
+
+def _is_wanted(suffix: str, rewrap: bool) -> bool:
+    """Whether files with this suffix in a directory can be rewrapped, or may have times of words."""
+    has_lines = suffix.removeprefix(".") in REWRAPPED
+    return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
-    from cappunc_cli.layout.writing import Writing
+    from cappunc_cli.layout.frames import Writing
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
@@ -39,32 +39,26 @@ def restored(document: Document, fixer: Fixer, restore: bool, attach: bool = Fal
 
 
 def timed_words(document: Document) -> tuple[Sequence[Word], str]:
-    """The words with times, and a note to the user, or "".
+    """The words with times, and a note to the user, or "". Raises UnknownFormat if too few can have any."""
+    words, note = spread(document.words)
+    timed = len(words) - untimed(words)
+    if timed < _TIMED * len(words):
+        own = len(words) - untimed(document.words)
+        raise UnknownFormat(f"only {own} of {len(words)} words have times, too few for captions")
+    early = early_note(sum(word.start is not None and word.start < 0 for word in document.words))
+    return words, "; ".join(filter(None, (early, note)))
 
-    If few words have times of their own, those of their cue or segment are divided among its words. Raises
-    UnknownFormat if there are none either.
-    """
-    words = document.words
+
+def spread(words: Sequence[Word]) -> tuple[Sequence[Word], str]:
+    """The words, with the times of their cue or segment divided among them if few have their own, and a note, or ""."""
     missing = untimed(words)
-    early = early_note(sum(word.start is not None and word.start < 0 for word in words))
     if len(words) - missing >= _TIMED * len(words):
-        return words, early
-    spread = spread_times(words)
-    if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
-        raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
-    return spread, "; ".join(filter(None, (early, _interpolated(missing, len(words)))))
-
-
-def spread_note(words: Sequence[Word]) -> str:
-    """As the note of `timed_words`; "" also for words of which none has a time."""
-    missing = untimed(words)
-    if len(words) - missing >= _TIMED * len(words) or untimed(spread_times(words)) == missing:
-        return ""
-    return _interpolated(missing, len(words))
-
-
-def _interpolated(missing: int, words: int) -> str:
-    return f"{missing:,} of {words:,} words have no times of their own: interpolated within their segments"
+        return words, ""
+    spread_words = spread_times(words)
+    if untimed(spread_words) == missing:
+        return words, ""
+    note = f"{missing:,} of {len(words):,} words have no times of their own: interpolated within their segments"
+    return spread_words, note
 
 
 def cut_captions(

@@ -1,10 +1,10 @@
-"""Load and pair the inputs of `cappunc eval`: all formats of `fix`, label files, JSON Lines, `.xz`."""
+"""The inputs of `cappunc eval`: all formats of `fix`, label files, JSON Lines and `.xz`; and samples of them."""
 
 from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,10 +13,12 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
-from cappunc_cli.evaluation import datasets, label_files
-from cappunc_cli.evaluation.datasets import Source
+from cappunc_cli.evaluation import Sample, datasets
+from cappunc_cli.evaluation.datasets import Source, gold_windows
+from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import fixed_name
+from cappunc_cli.files.progress import FileTally
 from cappunc_cli.files.storage import about, read_bytes
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
@@ -52,15 +54,15 @@ def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
 def _load(path: Path, how: Reading) -> Iterator[Source]:
     text, name = read_text(path), path.name.removesuffix(".xz")
     if how.format is None:
-        if label_files.sniff(text):
-            yield Source(name, [Word(word) for word in label_files.read(text)])
+        if datasets.is_label_file(text):
+            yield Source(name, [Word(word) for word in datasets.read_label_file(text)])
             return
-        if label_files.sniff_nemo(text):
-            words = label_files.read_nemo(read_text(_nemo_text(path)), text)
+        if datasets.is_nemo_labels(text):
+            words = datasets.read_nemo(read_text(_nemo_text(path)), text)
             yield Source(name, [Word(word) for word in words])
             return
-        if datasets.sniff(text):
-            yield from datasets.read(text)
+        if datasets.is_json_lines(text):
+            yield from datasets.read_json_lines(text)
             return
     found = formats.recognise(text, name, how.format)
     if found.format == "txt":
@@ -153,3 +155,87 @@ def _names(place: Path) -> tuple[str, str, str]:
     name = Path(place.name.removesuffix(".xz"))
     bare = name.stem.removesuffix(".fixed")
     return f"{place.parent}/{bare}{name.suffix}", f"{place.parent}/{bare}", bare
+
+
+def sources(
+    references: Sequence[Path],
+    how: Reading = ANYTHING,
+    windows: int | None = None,
+    tally: FileTally | None = None,
+) -> Iterator[Source]:
+    """Yield the documents of the references; raises BadInput if there are none.
+
+    With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
+    `tally` when they have been consumed.
+    """
+
+    found = matched = False
+    tally = tally or FileTally()
+    paths = listing(references)
+    tally.files = len(paths)
+    for path in paths:
+        for source in load_documents(path, how):
+            matched = True
+            if source.words:
+                found = True
+                yield from (source,) if windows is None else gold_windows(source, windows)
+        tally.done += 1
+    if not found:
+        raise _nothing(how, matched)
+
+
+def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
+    """Strip each document (only of case if `marks_given`), restore it, and pair it with the original."""
+
+    for source in documents:
+        words = source.lowered() if marks_given else source.stripped()
+        texts, probabilities = restorer.restore(words) if words else ([], None)
+        reference = [word.text for word in source.words]
+        yield Sample(source.name, reference, texts, starts(words), probabilities)
+
+
+def paired(
+    references: Sequence[Path], hypotheses: Sequence[Path], how: Reading, tally: FileTally | None = None
+) -> list[Sample]:
+    """Samples from pairs of reference and hypothesis files, document by document.
+
+    Pairs are counted in the `tally`. Raises CappuncError.
+    """
+
+    samples = []
+    tally = tally or FileTally()
+    pairs = pair_files(references, hypotheses)
+    tally.files = len(pairs)
+    for reference, hypothesis in pairs:
+        ours = list(load_documents(reference, how))
+        theirs = list(load_documents(hypothesis, how))
+        if len(ours) != len(theirs):
+            raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
+        for a, b in zip(ours, theirs, strict=True):
+            same = len(a.words) == len(b.words)
+            times = starts(b.words) or (starts(a.words) if same else [])
+            reference_words, texts = ([word.text for word in side.words] for side in (a, b))
+            samples.append(Sample(a.name, reference_words, texts, times))
+        tally.done += 1
+    if not any(sample.reference for sample in samples):
+        raise _nothing(how, bool(samples))
+    if not any(sample.hypothesis for sample in samples):
+        raise BadInput("has no words", path=", ".join(map(str, hypotheses)))
+    return samples
+
+
+def _nothing(how: Reading, matched: bool) -> CappuncError:
+    """The error if there is nothing to score, though perhaps a document has `matched` --only."""
+    if how.only is not None and not matched:
+        return WrongUsage(f"--only: {how.only} matches no document")
+    return BadInput("no words to score")
+
+
+def starts(words: Sequence[Word]) -> list[int | None]:
+    """The start of each word, or of the last word before it that has one; [] if no word has one."""
+    result: list[int | None] = []
+    last = None
+    for word in words:
+        last = last if word.start is None else word.start
+        result.append(last)
+    return result if last is not None else []

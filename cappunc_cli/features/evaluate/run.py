@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cappunc_cli.evaluation import FOLD, Evaluation, Sample, evaluate, html, report, systems, tables
+from cappunc_cli.evaluation import FOLD, Evaluation, Sample, evaluate, report, systems, tables
 from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.contingency import NO_FOLD
 from cappunc_cli.evaluation.metrics import word_counts
-from cappunc_cli.evaluation.required_scores import parse_requirement, unmet
-from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
+from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, parse_requirement, unmet
 from cappunc_cli.evaluation.tables import Table
-from cappunc_cli.features.evaluate import samples
-from cappunc_cli.features.evaluate.comparison_pages import write_comparisons
-from cappunc_cli.features.evaluate.inputs import Reading, listing, read_text
+from cappunc_cli.features.evaluate.inputs import Reading, listing, paired, read_text, restored, sources
 from cappunc_cli.features.evaluate.options import EvalOptions
+from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
 from cappunc_cli.features.evaluate.restorer import AS_GIVEN, STARTS, Restorer, shuffled
 from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
@@ -77,7 +75,7 @@ def _compare(options: EvalOptions, groups: Mapping[str, Sequence[Path]], tally: 
     tested = {} if options.preset else {"bootstrap": f"{draws}x{options.seed}", "test": "paired"}
     signature = _signature(options, None, tested, compared[0].evaluation.samples)
     if options.html is not None:
-        _write_page(options.html, html.comparison_page(compared, signature))
+        _write_page(options.html, comparison_page(compared, signature))
     if options.json:
         write_json(systems.as_dict(compared, signature))
     elif options.csv:
@@ -101,7 +99,7 @@ def _score(options: EvalOptions, tally: FileTally) -> dict[str, Evaluation]:
     shown = report.preset_rows(evaluation, options.preset) if options.preset else rows
     if options.html is not None:
         links = write_comparisons(evaluation.samples, Path(options.html).with_suffix(".files"))
-        _write_page(options.html, html.page(evaluation, signature, rows, links))
+        _write_page(options.html, page(evaluation, signature, rows, links))
     if options.json:
         write_json(report.as_dict(evaluation, signature, bounds, _extras(options, shown, calibration)))
     elif options.csv:
@@ -167,9 +165,9 @@ def _samples(
 ) -> list[Sample]:
     how = Reading(options.format_name, options.only, options.speech_dashes)
     if restorer is None:
-        return samples.read(options.references, hypotheses, how, tally)
-    documents = samples.sources(options.references, how, options.scored.gold_windows, tally)
-    return list(samples.restored(documents, restorer, options.scored.marks_given))
+        return paired(options.references, hypotheses, how, tally)
+    documents = sources(options.references, how, options.scored.gold_windows, tally)
+    return list(restored(documents, restorer, options.scored.marks_given))
 
 
 def _write_page(page: str, text: str) -> None:

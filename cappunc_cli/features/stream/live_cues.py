@@ -9,7 +9,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.languages import Language
 from cappunc_cli.layout import Caption, Limits, LineBreaker
 from cappunc_cli.layout.caption_files import vtt_cue
-from cappunc_cli.layout.sentence_ends import ends_sentence
+from cappunc_cli.layout.line_breaks import ends_sentence
 
 #: Sentences of fewer characters are joined with the next one; pauses of at least this length (ms) end a cue.
 _SHORT, _PAUSE = 15, 2_000

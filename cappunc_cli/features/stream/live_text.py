@@ -18,7 +18,7 @@ from cappunc_cli.files.glossary_file import StreamTermCheck
 from cappunc_cli.formats.json.json_lines import JsonLines, ResultEntry
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.sentence_ends import ends_sentence
+from cappunc_cli.layout.line_breaks import ends_sentence
 from cappunc_cli.restoration.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

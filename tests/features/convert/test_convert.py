@@ -23,10 +23,10 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.convert.converter import KINDS
+from cappunc_cli.features.convert.makers import KINDS
 from cappunc_cli.features.convert.options import KINDS as NAMED
 from cappunc_cli.languages import language
-from cappunc_cli.layout.paragraphs import paragraphs
+from cappunc_cli.layout.transcripts import paragraphs
 
 VTT = """WEBVTT
 

@@ -1,20 +1,25 @@
-"""The report as a self-contained HTML page: scores, confusion of marks, files, and the mistakes in context."""
+"""The pages of `cappunc eval --html`: scores, confusion of marks, files, and the mistakes in context."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
+from urllib.parse import quote
 
-from cappunc_cli.evaluation import Evaluation, report, systems, tables
+from cappunc_cli.document.words import Document, Word
+from cappunc_cli.evaluation import Evaluation, Sample, report, systems, tables
 from cappunc_cli.evaluation.contingency import confusion
 from cappunc_cli.evaluation.metrics import NAMES, Score, word_counts
 from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
-from cappunc_cli.evaluation.report import ReportRow
-from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.report import ReportRow, Signature
 from cappunc_cli.evaluation.systems import System
 from cappunc_cli.evaluation.tables import Table
+from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.pages.html_page import HtmlPage
+from cappunc_cli.pages.review_page import comparison, review_page
 
 
 def page(
@@ -100,3 +105,32 @@ def _item(mistake: Mistake) -> str:
         f'<li data-group="{escape(mistake.group)}"><small>{escape(place)}</small>'
         f"{escape(mistake.before)} {word} {escape(mistake.after)}</li>"
     )
+
+
+#: Most documents that get a page of their own; each page takes 45 KB.
+_MAX_PAGES = 200
+#: Characters that not every file system accepts in names.
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]:
+    """Write a page for each sample that differs from its reference into a folder.
+
+    Returns the links to them, relative to the folder's parent, by sample number. Raises OSError.
+    """
+    differing = [i for i, sample in enumerate(samples) if list(sample.reference) != list(sample.hypothesis)][
+        :_MAX_PAGES
+    ]
+    if not differing:
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    links = {}
+    for i in differing:
+        sample = samples[i]
+        starts = sample.starts or [None] * len(sample.hypothesis)
+        words = [Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)]
+        found = comparison(Document("", "", words), f"{sample.name}, result", sample.reference, "reference")
+        name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
+        write_atomic(folder / name, review_page(found))
+        links[i] = f"{quote(folder.name)}/{quote(name)}"
+    return links

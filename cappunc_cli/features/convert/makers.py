@@ -1,4 +1,4 @@
-"""`cappunc convert` for one file: restore what lacks marks or case, write another format, and verify it."""
+"""What `cappunc convert` and `cappunc captions` make of one file: another format, new captions, other line breaks."""
 
 from __future__ import annotations
 
@@ -16,34 +16,43 @@ from cappunc_cli.features.convert.made_captions import (
     own_cues,
     refuse_unread,
     restored,
-    spread_note,
+    spread,
     timed_words,
 )
-from cappunc_cli.files.encodings import Encoding, new_utf_8
+from cappunc_cli.files.caption_report import report_of, summary
+from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
 from cappunc_cli.files.progress import counted
+from cappunc_cli.formats import rewrap, verify
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.languages import Language
-from cappunc_cli.layout import CAPTION_FORMATS, Limits
+from cappunc_cli.layout import CAPTION_FORMATS, Limits, LineBreaker
 from cappunc_cli.layout.caption_files import VOICED
+from cappunc_cli.layout.frames import Writing, on_frames
 from cappunc_cli.layout.shown_text import shown_texts
-from cappunc_cli.layout.speaker_names import shown_names
+from cappunc_cli.layout.speakers import shown_names
 from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
-from cappunc_cli.layout.writing import Writing
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
+    from cappunc_cli.files.inspection import Report
+    from cappunc_cli.layout.caption_profiles import CaptionProfile
 
-#: Output formats, and the suffix of those that are not called like it.
+
+#: What `convert` writes.
 KINDS = (*CAPTION_FORMATS, *TRANSCRIPTS, "json")
-SUFFIXES = {"microdvd": ".sub"}
+
+
+def suffix_of(kind: str) -> str:
+    """The suffix of the files of a format."""
+    return ".sub" if kind == "microdvd" else f".{kind}"
 
 
 def named_kind(output: str | None, kinds: Sequence[str]) -> str | None:
     """The output format that the suffix of a name means, if any."""
     suffix = PurePath(output or "").suffix.lower()
     known = ((kind, formats.FORMATS[kind].suffixes if kind in formats.FORMATS else ()) for kind in kinds)
-    return next((kind for kind, others in known if suffix in (SUFFIXES.get(kind, f".{kind}"), *others)), None)
+    return next((kind for kind, others in known if suffix in (suffix_of(kind), *others)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class Converter:
         if self.kind == "json":
             kept = {turn: self.names.get(label, label) for turn, label in document.speakers.items()}
             output = words_json(document, document.texts, shown, self.language, kept)
-            notes.insert(1, spread_note(document.words))
+            notes.insert(1, spread(document.words)[1])
             _verify_words(output, document.texts)
             return new_utf_8(output), "; ".join(filter(None, notes))
         found = transcript(document, shown, self.language, names, self.times)
@@ -113,3 +122,51 @@ def _verify_words(output: str, texts: Sequence[str]) -> None:
     for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
         if one != other:
             raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionMaker:
+    """Makes captions of a format (`kind`) within the limits of a profile, and adds their faults to `reports`.
+
+    With `fps`, times are rounded to frames.
+    """
+
+    fixer: Fixer
+    language: Language
+    kind: str
+    profile: CaptionProfile
+    restore: bool = True
+    speakers: str = "none"
+    sentences: bool = False
+    fps: float | None = None
+    reports: list[Report] = field(default_factory=list)
+
+    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+        """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
+        refuse_unread(document)
+        document = restored(document, self.fixer, self.restore)
+        words, note = timed_words(document)
+        limits = self.profile.limits
+        shown = shown_texts(document, sounds=False)
+        made = cut_captions(document, words, shown, self.language, limits, self.speakers, self.sentences)
+        if self.fps is not None:
+            made = on_frames(made, self.fps, self.profile.gap_frames, limits.longest)
+        report = report_of(name, made, self.language, self.profile)
+        self.reports.append(report)
+        counts = f"{len(words):,} words, {summary([report])}"
+        return caption_file(made, self.kind), "; ".join(filter(None, (counts, note, left_out(document))))
+
+
+@dataclass(frozen=True, slots=True)
+class LineRewrapper:
+    """Rewraps captions to lines of at most `width` characters."""
+
+    language: Language
+    width: int
+
+    def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+        """The same captions with other line breaks, and a summary. Raises CappuncError."""
+        language, width = self.language, self.width
+        output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
+        verify(document, output, lines=True)
+        return encode(output, encoding), f"{len(document.words):,} words, lines of {width} characters"
