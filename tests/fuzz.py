@@ -2,7 +2,6 @@
 
     python tests/fuzz.py --count 100000 --jobs 2 --report        the full run, with the samples if available
     python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, with its error
-    python tests/fuzz.py --large --report                        the memory that files of megabytes take
 
 An input is named by its file and a number, and made only from that file and the fixtures: input 17 of
 talk.stm is always the same, except for the few inputs that get a piece of a new fixture.
@@ -59,30 +58,13 @@ LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 160, 64 << 20
 #: Memory is measured for one in this many inputs, as that takes time, and for all large ones.
 MEASURED_EACH = 25
 
-#: Files that are enlarged to measure their memory, and the size.
+#: Files that are enlarged to measure their memory.
 LARGE_FIXTURES = (
     "fixtures/srt/talk.srt", "fixtures/vtt/youtube.vtt", "fixtures/txt/prose.txt", "fixtures/ctm/plain.ctm",
     "fixtures/json/whisper/words.json", "fixtures/json/aws/bare.json",
 )  # fmt: skip
-LARGE_FILE = 3_000_000
 #: Only `attach` matters here, as the labels are random.
 SETTINGS = Settings("none", "cpu", None, Options())
-_ORACLE = (
-    "In lower case and without marks, each result equals its source (checked by `fuzz_oracle.py`, not by `verify`).",
-)
-#: Descriptions of the scenes of fuzz_scenes.py, by name.
-SCENES = {
-    "names": "names with control characters and undecodable bytes",
-    "directories": "a directory in place of a file, a file in place of a directory",
-    "edited": "edited, replaced or removed while the model reads",
-    "links": "hard links, symbolic links",
-    "owners": "another owner, modes, extended attributes, access lists",
-    "folding": "a file system that ignores case",
-    "pipes": "pipes and devices",
-    "stream": "blocks of any size into `stream`, plain and JSON",
-    "workers": "a killed worker process, and the same command again",
-}
-
 #: What breaks grammars.
 TOKENS = (
     "<", ">", "-->", "->", "&", "&amp;", "&#39;", "&#x1F600;", "<i>", "</i>", "<v Bob>", "<00:00:01.000>", "<!--",
@@ -584,7 +566,8 @@ def page(report: dict[str, Any]) -> str:
         "",
         f"{report['inputs']:,} broken files, made from {report['files']} files of every format, ours and others'. "
         f"{report['failed']} broke a promise.",
-        *(_ORACLE if report.get("oracle") else ()),
+        "In lower case and without marks, each result equals its source (checked by `fuzz_oracle.py`, "
+        "not by `verify`).",
         f"`{report['command']}`, cappunc {report['version']}, Python {report['python']}; {machine['cpu']}, "
         f"{machine['cores']} cores, {report['seconds']:,.0f} s.",
         "",
@@ -596,8 +579,6 @@ def page(report: dict[str, Any]) -> str:
         f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
         f"({report['memory_times']} times the size of the file plus {MEMORY_BASE >> 20} MB).",
         "",
-        *_scene_lines(report.get("scenes")),
-        *_large_lines(report.get("large", [])),
         "| read as | inputs |",
         "| --- | ---: |",
         *(f"| {form} | {count:,} |" for form, count in report["formats"].items()),
@@ -607,56 +588,6 @@ def page(report: dict[str, Any]) -> str:
         *(f"| {codec} | {count:,} |" for codec, count in report["encodings"].items()),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _scene_lines(scenes: dict[str, Any] | None) -> list[str]:
-    """The counts of scenes by kind."""
-    if not scenes:
-        return []
-    return [
-        f"Files, directories and pipes in odd states: {sum(scenes['kinds'].values()):,}, "
-        f"{len(scenes['failures'])} broke a promise.",
-        f"`{scenes['command']}`, {scenes['seconds']:,} s.",
-        "",
-        "| state | inputs |",
-        "| --- | ---: |",
-        *(f"| {SCENES[kind]} | {count:,} |" for kind, count in scenes["kinds"].items()),
-        "",
-        "Access lists are set directly as extended attributes. A file system that ignores case is simulated: "
-        "names below a directory are looked up regardless of case.",
-        "Not tried: a real file system that ignores case, network file systems, Windows.",
-        "",
-    ]
-
-
-def _large_lines(large: Sequence[tuple[str, int, int]]) -> list[str]:
-    """The memory that files of megabytes took."""
-    if not large:
-        return []
-    return [
-        "The same limit holds for files of megabytes. Each is a fixture repeated many times, read, written with random "
-        f"marks and case, and read back; {MEMORY_BASE >> 20} MB are allowed for what does not grow with the file:",
-        "",
-        "| fixture | MB | memory, MB | times the size |",
-        "| --- | ---: | ---: | ---: |",
-        *(f"| {path} | {size / 1e6:.1f} | {most / 1e6:.1f} | {most / size:.1f} |" for path, size, most in large),
-        "",
-    ]
-
-
-def _measure_large(write: bool) -> int:
-    found = [(path, *memory(path, LARGE_FILE)) for path in LARGE_FIXTURES]
-    sys.stdout.write("\n".join(_large_lines(found)))
-    if write:
-        add_to_report({"large": found})
-    return int(any(most > MEMORY_TIMES * size + MEMORY_BASE for _, size, most in found))
-
-
-def add_to_report(news: dict[str, Any]) -> None:
-    """Add the figures of a run to the report, replacing older ones of the same kind."""
-    report = json.loads((HERE / "fuzz.json").read_text(encoding="utf-8")) | news
-    (HERE / "fuzz.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
 
 
 def main() -> int:
@@ -669,11 +600,8 @@ def main() -> int:
     parser.add_argument("--only", metavar="PATH:NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to save inputs that fail")
     parser.add_argument("--no-samples", action="store_true")
-    parser.add_argument("--large", action="store_true", help="only measure the memory of large files")
     parser.add_argument("--report", action="store_true", help="write fuzz.json and fuzz.md beside this file")
     options = parser.parse_args()
-    if options.large:
-        return _measure_large(options.report)
     known = seeds(samples=not options.no_samples)
     if options.only is not None:
         path, _, number = options.only.rpartition(":")
@@ -711,7 +639,8 @@ def main() -> int:
         "failures": outcome.failures[:50],
     }
     if options.report:
-        add_to_report(report)
+        (HERE / "fuzz.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
     sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     return 1 if outcome.failures else 0
 

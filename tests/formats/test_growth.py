@@ -26,6 +26,7 @@ FRAMES = {
     "sami": "<SAMI><BODY><SYNC Start=0><P>{}</BODY></SAMI>",
 }
 SIGNS = [". ", "-- ", "-", "- ", ", ", "...", "? ", "<", "> ", "& ", "&#", "( ", ") ", "[", "] ", "{", "} ", "* ", "# "]
+SIGNS += ["<a", "# a\n", ">> w ", "♪\n", "&a", "a.", "{\\", "(a ", "A: ", "a:", "1:11:11 ", "{\\p1}", "<!--"]
 SIGNS += ["♪ ", "| ", ": ", "' ", '" ', "“ ", "/ ", "\\ ", "a. ", "@ ", ">> ", "1 ", "\u200b", "\xa0", "=", "$ ", "% "]
 SMALL, TIMES = 5_000, 4
 
@@ -38,15 +39,19 @@ def seconds(source: str, name: str) -> float:
     return process_time() - begin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FRAMES)
 def test_time_grows_with_the_size(name: str) -> None:
     for sign in SIGNS:
         if name == "ttml" and ("<" in sign or "&" in sign):
             continue
         texts = [f"word {sign * (size // len(sign))} word" for size in (SMALL, TIMES * SMALL)]
-        try:
-            small, large = (seconds(FRAMES[name].format(text), name) for text in texts)
-        except BadInput:
-            continue
-        # Quadratic growth would be a factor of 16; the constant allows for what a busy machine adds.
-        assert large < 8 * small + 0.15, (sign, small, large)
+        # Quadratic growth is a factor of 16 each time; what a busy machine adds is not there three times.
+        for attempt in range(3):
+            try:
+                small, large = (seconds(FRAMES[name].format(text), name) for text in texts)
+            except BadInput:
+                break
+            if large < 8 * small + 0.15:
+                break
+            assert attempt < 2, (sign, small, large)

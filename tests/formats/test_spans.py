@@ -342,35 +342,6 @@ def test_marks_without_end_belong_to_the_word() -> None:
     assert rewritten(text, ["Word."]) == "Word."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(",
-        "[",
-        "<a",
-        "# a\n",
-        ">> ",
-        ">> w ",
-        "- ",
-        " .",
-        "♪ ",
-        "♪\n",
-        "&a",
-        "a.",
-        "{\\",
-        "(a ",
-        "A: ",
-        "a:",
-        '"',
-        "1:11:11 ",
-    ],
-)
-def test_scanning_is_linear(text: str) -> None:
-    # Quadratic code would take minutes for this, and the time limit of the suite would end it.
-    scan("word" + text * 20_000, 0, 4 + 20_000 * len(text))
-    scan("a@b." + "." * 50_000 + "@", 0, 50_005)
-
-
 def test_an_address_of_another_speaker_begins_no_sentence() -> None:
     text = "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Ann>see www.example.org <v Bob>is it here\n"
     assert [word.preceded for word in formats.read(text, "talk.vtt").words] == [False] * 4

@@ -342,6 +342,25 @@ def test_lyrics(text: str, words: str) -> None:
     assert "".join(piece.written([word.text for word in piece.words]) for piece in pieces).split() == text.split()
 
 
+@given(st.sampled_from(["", "\ufeff"]), st.booleans(), st.data())
+def test_the_pieces_do_not_depend_on_how_the_input_is_cut(begin: str, as_json: bool, data: st.DataObject) -> None:
+    word = st.sampled_from(["one", "café", "你好", "[door", "slams]", "♪", ">>", "{x}", "www.x.org"])
+    if as_json:
+        said = "".join(json.dumps({"word": text}) + "\n" for text in data.draw(st.lists(word)))
+    else:
+        space = st.sampled_from([" ", "\n", "\n\n", "\t", "\r\n", "\u3000", "\xa0"])
+        said = begin + "".join(map("".join, data.draw(st.lists(st.tuples(word, space)))))
+    sent = said.encode() + data.draw(st.sampled_from([b"", b"\xff", b"\xc3", b"last"]))
+    whole, parts = LiveInput(print), LiveInput(print)
+    expected = [*whole.pieces(sent), *whole.rest(False)]
+    found, at = [], 0
+    while at < len(sent):
+        size = data.draw(st.integers(1, 40))
+        found += parts.pieces(sent[at : at + size])
+        at += size
+    assert [*found, *parts.rest(False)] == expected
+
+
 def test_lyrics_in_json() -> None:
     lines = "".join(f'{{"word": "{word}"}}\n' for word in ("one", "♪", "la", "la", "♪", "two"))
     pieces = [*LiveInput(print).pieces(lines.encode())]

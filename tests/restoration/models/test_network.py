@@ -124,7 +124,7 @@ def test_batches_run_concurrently_and_failures_are_raised() -> None:
 
     class Meeting:
         def run(self, outputs: Any, feeds: Any) -> Any:
-            both.wait(10)
+            both.wait(120)
             return session.run(outputs, feeds)
 
     engine.session = Meeting()
