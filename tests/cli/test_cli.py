@@ -17,7 +17,7 @@ from commands import SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
 from typer.testing import CliRunner
 
 import cappunc_cli
-from cappunc_cli.cli.main import app, main
+from cappunc_cli.cli.main import app
 
 #: The second cue lacks its blank line: kept, and warned about.
 ODD = SRT.replace("\n\n", "\n")
@@ -45,12 +45,6 @@ def fixed(tiny_model: Path) -> bytes:
 def test_standard_input_to_standard_output(tiny: tuple[str, str], fixed: bytes, arguments: tuple[str, ...]) -> None:
     run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
-
-
-def test_a_model_is_named_or_chosen_as_the_fast_one(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    run = cappunc("fix", *tiny, "--fast", talk(tmp_path))
-    assert run.returncode == 2
-    assert b"--fast: --model already names the model" in run.stderr
 
 
 def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
@@ -95,14 +89,6 @@ def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path, command: s
     code, shown = on_a_terminal(command, cwd=tmp_path)
     assert code == 2
     assert f"cappunc {command} " in shown
-
-
-def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
-    run = cappunc("fix", *tiny, talk(tmp_path), "-o", tmp_path / "new.srt")
-    assert (run.returncode, run.stdout) == (0, b"")
-    assert run.stderr.startswith(b"cappunc: ")
-    assert run.stderr.count(b"\n") == 1
-    assert (tmp_path / "new.srt").read_bytes() == fixed
 
 
 @pytest.mark.parametrize(
@@ -279,15 +265,6 @@ def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) 
     assert (run.returncode, run.stderr) == (1, b"cappunc: new.srt: Too many levels of symbolic links\n")
 
 
-def test_many_files_into_a_directory(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
-    names = [talk(tmp_path, f"{n}.srt") for n in "abc"]
-    run = cappunc("fix", *tiny, *names, "-o", tmp_path / "out")
-    assert run.returncode == 0, run.stderr
-    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir() if p.name[0] != "."} == dict.fromkeys(
-        ["a.srt", "b.srt", "c.srt"], fixed
-    )
-
-
 @pytest.mark.parametrize(
     ("source", "output", "made"),
     [
@@ -351,16 +328,6 @@ def test_a_missing_file_is_reported_once(tmp_path: Path, command: tuple[str, ...
     run = cappunc(*command, "missing.srt", cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, b"")
     assert run.stderr == b"cappunc: missing.srt: No such file or directory\n"
-
-
-def test_a_binary_file_is_reported_once(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
-    talk(tmp_path)
-    (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
-    run = cappunc("fix", "--quiet", "film.srt", "talk.srt", "-o", "out", cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (1, b"")
-    assert run.stderr.startswith(b"cappunc: film.srt: ")
-    assert [path.name for path in (tmp_path / "out").glob("[!.]*")] == ["talk.srt"]
 
 
 @pytest.mark.parametrize("command", ["fix", "check", "glossary"])
@@ -473,103 +440,77 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
     assert (tmp_path / "new.srt").read_bytes() == loud.stdout
 
 
-def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
-    run = cappunc("fix", *tiny, "--format", "srt")
-    assert (run.returncode, run.stdout) == (0, b"")
-
-
 @pytest.mark.parametrize(
-    "arguments",
+    ("call", "message"),
     [
-        ("fix", "--no-such-option"),
-        ("fix", "--in-place"),
-        ("fix", "--in-place", "-o", "x", "talk.srt"),
-        ("fix", "--diff", "--in-place", "talk.srt"),
-        ("fix", "--diff", "-o", "x", "talk.srt"),
-        ("fix", "talk.srt", "other.srt"),
-        ("fix", "talk.srt", "other.srt", "-o", "file"),
-        ("fix", "talk.srt", "other.srt", "-o", "all.srt"),
-        ("fix", "--format", "word", "talk.srt"),
-        ("fix", "--marks", ".x", "talk.srt"),
-        ("fix", "--sensitivity", "2", "talk.srt"),
-        ("fix", "--existing", "maybe", "talk.srt"),
-        ("review", "--force", "talk.srt"),
-        ("convert", "--times", "--to", "vtt", "talk.srt"),
-        ("captions", "--gap", "10001", "talk.srt"),
-        ("no-such-command",),
-        ("eval",),
-        ("models", "--no-such-option"),
+        ("fix --no-such-option", ""),
+        ("fix --in-place", ""),
+        ("fix --in-place -o x talk.srt", ""),
+        ("fix --diff --in-place talk.srt", ""),
+        ("fix --diff -o x talk.srt", ""),
+        ("fix talk.srt other.srt", ""),
+        ("fix talk.srt other.srt -o file", ""),
+        ("fix talk.srt other.srt -o all.srt", ""),
+        ("fix --format word talk.srt", ""),
+        ("fix --marks .x talk.srt", ""),
+        ("fix --sensitivity 2 talk.srt", ""),
+        ("fix --existing maybe talk.srt", ""),
+        ("fix --model nowhere talk.srt", "no model 'nowhere'"),
+        ("fix --lang klingon --model '' talk.srt", "Invalid value for '--model': the name is empty"),
+        ("fix --lang '' talk.srt", "Invalid value for '--lang': the name of the language is empty"),
+        ("fix --device toaster talk.srt", "Invalid value for '--device': unknown device 'toaster'"),
+        ("fix TINY --window 5 --overlap 9 talk.srt", "the overlap must be from 0 to 4 words"),
+        ("fix TINY --marks “ talk.srt", "the model tiny does not restore '“'; models for ca, de, en, es, "),
+        ("fix TINY --glossary none.txt talk.srt", "--glossary: none.txt: No such file"),
+        ("fix TINY --diacritics restore talk.srt", "--diacritics restore: not supported for English"),
+        ("review --force talk.srt", ""),
+        ("convert --times --to vtt talk.srt", ""),
+        ("captions --gap 10001 talk.srt", ""),
+        ("captions --min-duration 9 talk.srt", "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
+        ("captions --max-duration inf talk.srt", "Invalid value for '--max-duration'"),
+        ("captions --to srt -o x.vtt talk.srt", "Invalid value for --to: srt contradicts the name x.vtt"),
+        ("stream --max-delay inf", "Invalid value for '--max-delay'"),
+        ("stream --lang klingon", "no model for klingon"),
+        ("check --lang sv talk.srt", "no model for sv"),
+        ("train --lang fr -o m --device toaster talk.srt", "Invalid value for '--device'"),
+        ("no-such-command", ""),
+        ("eval", ""),
+        ("models --no-such-option", ""),
     ],
 )
-def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, tiny: tuple[str, str], call: str, message: str) -> None:
     for name in ("talk.srt", "other.srt", "file"):
         talk(tmp_path, name)
-    run = cappunc(*arguments, cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stdout == b""
-    assert run.stderr.startswith(b"cappunc: ")
-    assert run.stderr.count(b"\n") == 1
+    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(tiny))), cwd=tmp_path)
+    assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
+    assert run.stderr.decode().startswith(f"cappunc: {message}")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.srt", "talk.srt"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("name", "data", "call", "message"),
     [
-        (("--model", "nowhere"), "no model 'nowhere'"),
-        (("--lang", "klingon", "--model", ""), "Invalid value for '--model': the name is empty"),
-        (("--lang", ""), "Invalid value for '--lang': the name of the language is empty"),
-        (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
-        (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
-        (("--marks", "“"), "the model tiny does not restore '“'; models for ca, de, en, es, "),
-        (("--glossary", "none.txt"), "--glossary: none.txt: No such file"),
-        (("--diacritics", "restore"), "--diacritics restore: not supported for English"),
+        (
+            "terms.docx",
+            b"PK\x03\x04\x14\x00\x06\x00Kubernetes\n",
+            "fix TINY --glossary",
+            "terms.docx: is not a text file\n",
+        ),
+        (
+            "sv.txt",
+            "tack för att ni kom hit idag vi ska tala om läget i sverige och om vad som händer nästa år".encode(),
+            "fix -o -",
+            "sv.txt: looks like sv: no model for sv (languages: ",
+        ),
     ],
 )
-def test_invalid_options(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
-    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
-    assert (run.returncode, run.stdout) == (2, b"")
-    assert run.stderr.decode().startswith(f"cappunc: {message}")
-    assert run.stderr.count(b"\n") == 1
-
-
-def test_a_glossary_that_is_no_text_is_refused(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    (tmp_path / "terms.docx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00Kubernetes\nBioNTech\n")
-    run = cappunc("fix", *tiny, "--glossary", "terms.docx", data=SRT.encode(), cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (1, b"")
-    assert run.stderr.decode() == "cappunc: terms.docx: is not a text file\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("captions", "--min-duration", "9"), "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
-        (("captions", "--max-duration", "inf"), "Invalid value for '--max-duration'"),
-        (("captions", "--to", "srt", "-o", "x.vtt"), "Invalid value for --to: srt contradicts the name x.vtt"),
-        (("stream", "--max-delay", "inf"), "Invalid value for '--max-delay'"),
-        (("stream", "--lang", "klingon"), "no model for klingon"),
-        (("check", "--lang", "sv"), "no model for sv"),
-        (("train", "--lang", "fr", "-o", "m", "--device", "toaster"), "Invalid value for '--device'"),
-    ],
-)
-def test_invalid_options_of_other_commands(
-    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_input_that_cannot_be_used_is_one_line(
+    tmp_path: Path, tiny: tuple[str, str], name: str, data: bytes, call: str, message: str
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["cappunc", *arguments, *([] if arguments[0] == "stream" else ["talk.ctm"])])
-    with pytest.raises(SystemExit) as left:
-        main()
-    shown = capsys.readouterr()
-    assert (left.value.code, shown.out) == (2, "")
-    assert shown.err.startswith(f"cappunc: {message}")
-    assert shown.err.count("\n") == 1
-
-
-def test_the_error_about_a_missing_model_says_how_to_get_one(tmp_path: Path) -> None:
-    path = tmp_path / "sv.txt"
-    path.write_text("tack för att ni kom hit idag vi ska tala om läget i sverige och om vad som händer nästa år " * 2)
-    run = cappunc("fix", path, "-o", "-")
+    (tmp_path / name).write_bytes(data)
+    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(tiny))), name, data=SRT.encode(), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (1, b"", 1)
-    assert b"sv.txt: looks like sv: no model for sv (languages: " in run.stderr
-    assert b"; train one with cappunc train --lang sv TEXT -o DIR, or use another with --model NAME; if" in run.stderr
+    assert run.stderr.decode().startswith(f"cappunc: {message}")
 
 
 def test_a_language_that_the_model_was_not_trained_on_is_a_warning(tiny: tuple[str, str]) -> None:
@@ -594,33 +535,24 @@ def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("fix", "-o", "-"), ("captions", "-o", "-"), ("convert", "--to", "srt", "-o", "-")]
+    "call", ["fix -o - talk.srt", "captions -o - talk.srt", "convert --to srt -o - talk.srt", "stream"]
 )
-def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], command: tuple[str, ...]) -> None:
+def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], call: str) -> None:
     (tmp_path / "a.txt").write_text("wEnt\nBioNTech\n")
     (tmp_path / "b.txt").write_text("wheRE\nKubernetes\n")
     talk(tmp_path, text=SRT.replace("anna", "bio n tech"))
-    name, *more = command
-    run = cappunc(name, *tiny, *more, "--glossary", "a.txt", "--glossary", "b.txt", "talk.srt", cwd=tmp_path)
+    name, *more = call.split()
+    words = f"{WORDS} where".replace("anna", "bio n tech").encode()
+    run = cappunc(name, *tiny, *more, "--glossary", "a.txt", "--glossary", "b.txt", cwd=tmp_path, data=words)
     assert run.returncode == 0, run.stderr
     assert b"wEnt" in run.stdout
     assert b"wheRE" in run.stdout
-    said = "cappunc: 2 glossary terms found in no file: BioNTech (but “bio n tech”), Kubernetes"
+    kind = "stream" if name == "stream" else "file"
+    said = f"cappunc: 2 glossary terms found in no {kind}: BioNTech (but “bio n tech”), Kubernetes"
     assert run.stderr.decode().splitlines()[-1] == said
     if name == "fix":
-        quiet = cappunc(name, *tiny, "-q", *more, "--glossary", "b.txt", "talk.srt", cwd=tmp_path)
+        quiet = cappunc(name, *tiny, "-q", *more, "--glossary", "b.txt", cwd=tmp_path)
         assert quiet.stderr == b""
-
-
-def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    (tmp_path / "a.txt").write_text("wEnt\nBioNTech\nKubernetes\n")
-    words = WORDS.replace("anna", "bio n tech").encode()
-    run = cappunc("stream", *tiny, "--glossary", "a.txt", data=words, cwd=tmp_path)
-    assert b"wEnt" in run.stdout
-    said = "cappunc: 2 glossary terms found in no stream: BioNTech (but “bio n tech”), Kubernetes\n"
-    assert run.stderr.decode() == said
-    (tmp_path / "b.txt").write_text("wEnt\n")
-    assert cappunc("stream", *tiny, "--glossary", "b.txt", data=words, cwd=tmp_path).stderr == b""
 
 
 def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
@@ -643,22 +575,27 @@ def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (1, b"")
 
 
+@pytest.mark.parametrize("mode", ["wb", "ab"])
 @pytest.mark.parametrize(
-    "command",
-    ["fix MODEL talk.srt >", "fix MODEL talk.srt >>", "fix MODEL < talk.srt >>", "fix MODEL link -o - >>",
-     "captions --rewrap talk.srt -o - >>", "convert MODEL --to vtt talk.srt -o - >>"],
-)  # fmt: skip
-def test_standard_output_is_not_the_input(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
-    talk(tmp_path)
+    ("call", "name"),
+    [
+        ("fix MODEL talk.srt", "talk.srt"),
+        ("fix MODEL", "<stdin>"),
+        ("fix MODEL link -o -", "link"),
+        ("captions --rewrap talk.srt -o -", "talk.srt"),
+        ("convert MODEL --to vtt talk.srt -o -", "talk.srt"),
+    ],
+)
+def test_standard_output_is_not_the_input(
+    tmp_path: Path, tiny: tuple[str, str], call: str, name: str, mode: str
+) -> None:
+    path = talk(tmp_path)
     (tmp_path / "link").symlink_to("talk.srt")
-    words, mode = command.replace("MODEL", " ".join(tiny)).split(), "ab" if ">>" in command else "wb"
-    path = tmp_path / "talk.srt"
     with path.open("rb") as stdin, path.open(mode) as stdout:  # type: ignore[call-overload]
-        run = cappunc(*words[: words.index((mode == "ab" and ">>") or ">")], cwd=tmp_path, stdin=stdin, stdout=stdout)
-    name = "<stdin>" if "<" in command else "link" if "link" in command else "talk.srt"
+        run = cappunc(*call.replace("MODEL", " ".join(tiny)).split(), cwd=tmp_path, stdin=stdin, stdout=stdout)
     said = f"cappunc: {name}: standard output is the input itself; name another file with -o\n"
     assert (run.returncode, run.stderr.decode()) == (1, said)
-    assert (tmp_path / "talk.srt").read_text() == (SRT if ">>" in command else "")
+    assert path.read_text() == (SRT if mode == "ab" else "")
 
 
 # A background job inherits that Ctrl-C is ignored; a user's own process does not.
@@ -758,13 +695,10 @@ def test_a_file_is_no_directory_for_one_result(tmp_path: Path, tiny: tuple[str, 
     assert run.stderr.startswith(b"cappunc: Invalid value for -o: gold.srt/ is not a directory; see ")
 
 
-@pytest.mark.parametrize("command", ["eval --ref talk.srt talk.srt", "bench --words 20 --repeat 1 MODEL"])
-def test_a_table_cannot_be_printed_on_a_closed_standard_output(
-    tmp_path: Path, tiny: tuple[str, str], command: str
-) -> None:
+def test_a_table_cannot_be_printed_on_a_closed_standard_output(tmp_path: Path) -> None:
     talk(tmp_path)
-    line = f"{sys.executable} -m cappunc_cli {command.replace('MODEL', shlex.join(tiny))} >&-"
-    run = subprocess.run(line, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
+    call = shlex.join(line("eval", "--ref", "talk.srt", "talk.srt"))
+    run = subprocess.run(f"{call} >&-", shell=True, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
     assert (run.returncode, run.stderr) == (1, b"cappunc: standard output: is closed\n")
 
 
@@ -801,14 +735,6 @@ def test_version() -> None:
     assert (run.returncode, run.stdout.decode()) == (0, f"cappunc {cappunc_cli.__version__}\n")
 
 
-@pytest.mark.parametrize("command", [(), ("fix",), ("eval",), ("models",), ("models", "check")])
-def test_help(command: tuple[str, ...]) -> None:
-    run = cappunc(*command, "--help")
-    assert run.returncode == 0
-    assert run.stdout.startswith(b"Usage: ")
-    assert run.stderr == b""
-
-
 def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
     listed = json.loads(cappunc("models", "--json").stdout)
@@ -818,11 +744,6 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     table = cappunc("models").stdout.decode().splitlines()
     assert [line.split()[0] for line in table] == ["model", *(model["name"] for model in listed)]
     assert all(len(line) <= 80 for line in table)
-    many = {model["name"]: len(model["languages"]) for model in listed if len(model["languages"]) > 7}
-    assert (
-        many.items()
-        == {line.split()[0]: 7 + int(line.split("+")[1].split()[0]) for line in table if "+" in line}.items()
-    )
     scored = next(model for model in listed if model["scores"])
     name, value = next(iter(scored["scores"].items()))
     shown = next(line for line in table if line.split()[0] == scored["name"])

@@ -288,6 +288,7 @@ def test_an_empty_name_is_refused(arguments: list[str], tmp_path: Path, monkeypa
 
 
 @needs_torch
+@pytest.mark.slow
 def test_from_text_to_a_model_that_fix_takes(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     model = tmp_path / "m"

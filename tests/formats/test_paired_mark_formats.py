@@ -9,7 +9,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from test_formats import GOOD, ids, load
+from opened import GOOD, ids, load
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import dress, strip
