@@ -17,6 +17,7 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
+import tables
 import typer
 from commands import cappunc as cappunc_line
 from typer.testing import CliRunner
@@ -74,7 +75,7 @@ def broken(name: str, page: str) -> list[str]:
         place = (ROOT / name).parent / path if path else ROOT / name
         if not place.exists() or (anchor and anchor not in headings(place.read_text("utf-8") if path else page)):
             found.append(target)
-    for path in re.findall(r"(?<![\w./-])(?:fixtures|models|tests|docs)/[\w/.-]*\w", page):
+    for path in re.findall(r"(?<![\w./-])(?:cappunc_cli|fixtures|models|tests|docs)/[\w/.-]*\w", page):
         if "NAME" not in path and not (ROOT / path).exists():
             found.append(path)
     return found
@@ -335,6 +336,22 @@ def test_the_picture_moves_by_itself_and_loads_nothing() -> None:
         assert "@keyframes" in text
         assert "prefers-reduced-motion" in text
         assert not re.search(r"href|url\((?!#)|<script|@import", text)
+
+
+@pytest.mark.parametrize("part", tables.PARTS)
+def test_the_page_has_what_the_results_say(part: str) -> None:
+    place = (ROOT / tables.PLACES[part]).read_text("utf-8")
+    begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
+    assert place.count(begin) == place.count(end) == 1
+    assert place[place.index(begin) : place.index(end)] == begin + tables.page(part)
+
+
+def test_a_model_that_was_renamed_since_is_named_by_its_hash() -> None:
+    config = json.loads((ROOT / "models" / "en-fast" / "config.json").read_text("utf-8"))
+    digest = config["files"]["model.onnx"][:12]
+    assert tables.model_of("en", digest) == f"`en-fast` ({digest}), then called `en`"
+    assert tables.model_of("en-fast", digest) == f"`en-fast` ({digest})"
+    assert tables.model_of("ro-ngram", "0" * 12) == "`ro-ngram` (000000000000)"
 
 
 def test_ci_runs_the_tests_as_the_readme_does() -> None:

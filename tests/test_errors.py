@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from importlib import metadata
 from importlib.util import find_spec
@@ -15,7 +14,6 @@ import pytest
 from packaging.requirements import Requirement
 
 import cappunc_cli
-from cappunc_cli import errors
 from cappunc_cli.errors import install, install_extra
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
@@ -64,13 +62,3 @@ def test_the_command_names_what_the_extra_needs(extra: str) -> None:
 def test_the_command_can_be_run() -> None:
     run = subprocess.run(f"{install('pip')} --dry-run --no-index", shell=True, capture_output=True, check=False)
     assert run.returncode == 0, run.stderr
-
-
-def test_without_pip_there_is_uv(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "find_spec", lambda _: None)
-    assert shlex.split(install("a>=1")) == ["uv", "pip", "install", "--python", sys.executable, "a>=1"]
-
-
-def test_no_message_asks_an_index_for_cappunc() -> None:
-    for path in Path(cappunc_cli.__file__).parent.rglob("*.py"):
-        assert "install 'cappunc" not in path.read_text("utf-8"), path

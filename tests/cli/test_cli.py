@@ -323,6 +323,28 @@ def test_a_bad_file_fails_alone(tmp_path: Path, tiny: tuple[str, str], fixed: by
     assert run.stdout == b""
 
 
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("check", "talk.srt:"),
+        ("review", "talk.srt:"),
+        ("glossary", ""),
+        ("captions -o out/", "out/talk.srt"),
+        ("convert --to vtt -o out/", "out/talk.vtt"),
+    ],
+)
+def test_a_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], call: str, shown: str) -> None:
+    talk(tmp_path)
+    (tmp_path / "bad.json").write_text("{")
+    command, *more = call.split()
+    run = cappunc(command, *tiny, *more, "bad.json", "missing.srt", "talk.srt", cwd=tmp_path)
+    assert run.returncode == 1
+    said = run.stderr.decode().splitlines()
+    assert sum(text.startswith("cappunc: bad.json: the name says JSON") for text in said) == 1
+    assert said.count("cappunc: missing.srt: No such file or directory") == 1
+    assert run.stdout.decode().startswith(shown) or (tmp_path / shown).is_file()
+
+
 @pytest.mark.parametrize("command", [("fix",), ("fix", "--engine", "ngram"), ("check",)])
 def test_a_missing_file_is_reported_once(tmp_path: Path, command: tuple[str, ...]) -> None:
     run = cappunc(*command, "missing.srt", cwd=tmp_path)
@@ -463,7 +485,13 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("fix TINY --marks “ talk.srt", "the model tiny does not restore '“'; models for ca, de, en, es, "),
         ("fix TINY --glossary none.txt talk.srt", "--glossary: none.txt: No such file"),
         ("fix TINY --diacritics restore talk.srt", "--diacritics restore: not supported for English"),
+        ("check --format nonesuch talk.srt", ""),
         ("review --force talk.srt", ""),
+        ("review --json --csv talk.srt", ""),
+        ("review --below 2 talk.srt", ""),
+        ("review --below nan talk.srt", ""),
+        ("review --most 0 talk.srt", ""),
+        ("review --marks x talk.srt", ""),
         ("convert --times --to vtt talk.srt", ""),
         ("captions --gap 10001 talk.srt", ""),
         ("captions --min-duration 9 talk.srt", "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
@@ -471,6 +499,14 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("captions --to srt -o x.vtt talk.srt", "Invalid value for --to: srt contradicts the name x.vtt"),
         ("stream --max-delay inf", "Invalid value for '--max-delay'"),
         ("stream --lang klingon", "no model for klingon"),
+        ("stream --lang auto", ""),
+        ("stream --marks x", ""),
+        ("stream --look-ahead -1", ""),
+        ("stream TINY --lang es", "the model tiny is for en, not es"),
+        *(
+            (f"stream --listen {address}", "")
+            for address in ("''", "localhost", "localhost:", "localhost:99999", "a:b")
+        ),
         ("check --lang sv talk.srt", "no model for sv"),
         ("train --lang fr -o m --device toaster talk.srt", "Invalid value for '--device'"),
         ("no-such-command", ""),

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
+from commands import cappunc
 
 pytest.importorskip("websockets")
 
@@ -256,50 +257,42 @@ def test_missing_terms_are_reported_at_the_end(tmp_path: Path) -> None:
         assert process.stderr.read() == "cappunc: 2 glossary terms found in no stream: New York, BioNTech\n"
 
 
-@pytest.mark.parametrize("address", ["", "localhost", "localhost:", "localhost:99999", "a:b", "ws://127.0.0.1:80"])
-def test_invalid_addresses(address: str) -> None:
-    run = subprocess.run(
-        command("--listen", address), env=environment(), capture_output=True, text=True, check=False, timeout=120
-    )
-    assert run.returncode == 2
-    assert "HOST:PORT" in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 def test_a_port_in_use() -> None:
     with server() as (address, _):
         port = address.removeprefix("ws://")
-        run = subprocess.run(
-            command("--listen", port), env=environment(), capture_output=True, text=True, check=False, timeout=120
-        )
+        run = cappunc(*command("--listen", port)[3:])
     assert run.returncode == 1
-    assert re.fullmatch(r"cappunc: cannot listen on 127\.0\.0\.1:\d+ \(.*\)\n", run.stderr)
+    assert re.fullmatch(rb"cappunc: cannot listen on 127\.0\.0\.1:\d+ \(.*\)\n", run.stderr)
 
 
 @pytest.mark.parametrize(
-    ("options", "headers", "status"),
+    ("options", "answers"),
     [
-        ((), {}, 101),
-        ((), {"Origin": "https://evil.example"}, 403),
-        ((), {"Origin": "null"}, 403),
-        ((), {"Origin": "http://localhost:3000"}, 403),
-        ((), {"Host": "evil.example"}, 403),
-        ((), {"Host": "evil.example:80"}, 403),
-        ((), {"Host": "localhost.evil.example"}, 403),
-        ((), {"Host": "localhost:80"}, 101),
-        ((), {"Host": "[::1]:80"}, 101),
-        (("--allow-origin", "https://good.example"), {"Origin": "https://good.example"}, 101),
-        (("--allow-origin", "https://good.example"), {"Origin": "https://good.example.evil.example"}, 403),
-        (("--allow-host", "captions.example"), {"Host": "captions.example"}, 101),
+        (
+            "",
+            [
+                ("", 101), ("Origin: https://evil.example", 403), ("Origin: null", 403), ("Host: evil.example", 403),
+                ("Origin: http://localhost:3000", 403), ("Host: evil.example:80", 403), ("Host: localhost:80", 101),
+                ("Host: localhost.evil.example", 403), ("Host: [::1]:80", 101),
+            ],
+        ),
+        (
+            "--allow-origin https://good.example --allow-host captions.example",
+            [
+                ("Origin: https://good.example", 101), ("Origin: https://good.example.evil.example", 403),
+                ("Host: captions.example", 101), ("Host: evil.example", 403),
+            ],
+        ),
     ],
-)
-def test_foreign_pages_and_names_are_refused(options: tuple[str, ...], headers: dict[str, str], status: int) -> None:
-    with server(*options) as (address, _):
-        _, _, port = address.rpartition(":")
-        given = {"Host": f"127.0.0.1:{port}"} | headers
-        lines = [f"{name}: {value}\r\n" for name, value in given.items()]
-        upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        request = f"GET / HTTP/1.1\r\n{''.join(lines)}{upgrade}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", int(port))) as connection:
-            connection.sendall(request.encode())
-            assert connection.recv(100).split()[1] == str(status).encode()
+)  # fmt: skip
+def test_foreign_pages_and_names_are_refused(options: str, answers: list[tuple[str, int]]) -> None:
+    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    upgrade += "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
+    with server(*options.split()) as (address, _):
+        port = address.rpartition(":")[2]
+        for header, status in answers:
+            host = "" if header.startswith("Host") else f"Host: 127.0.0.1:{port}\r\n"
+            request = f"GET / HTTP/1.1\r\n{host}{header or 'X: y'}\r\n{upgrade}\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", int(port))) as connection:
+                connection.sendall(request.encode())
+                assert connection.recv(100).split()[1] == str(status).encode(), header

@@ -557,23 +557,6 @@ def test_text_is_restored_first(tiny_model: Path, tmp_path: Path) -> None:
     assert piped.stdout == plain.stdout
 
 
-def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
-    good, bad = tmp_path / "good.ctm", tmp_path / "bad.ctm"
-    good.write_text("a 1 0.0 0.5 hello\n")
-    bad.write_text("a 1 60.0 0.5 hello\nb 1 1.0 0.5 hello\n")
-    run = cappunc("captions", "--no-restore", bad, good, tmp_path / "none.ctm", "-o", f"{tmp_path}/new/")
-    assert run.returncode == 1
-    lines = run.stderr.decode().splitlines()
-    assert (
-        lines.count(
-            f"cappunc: {bad}: has several recordings, each with times from zero; put each into a file of its own"
-        )
-        == 1
-    )
-    assert "Traceback" not in run.stderr.decode()
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["good.srt"]
-
-
 def rewrapped(text: str, name: str = "talk.srt", width: int = 42) -> str:
     document = formats.read(text, name)
     output = formats.rewrap(document, lambda texts: LineBreaker(texts, ENGLISH, width).best(0, len(texts))[1])

@@ -474,19 +474,6 @@ def test_a_broken_line_is_reported_and_the_stream_continues() -> None:
     assert [message.split(": ")[:2] for message in messages] == [["cappunc", f"<stdin>:{n}"] for n in (2, 4, 5, 6)]
 
 
-@pytest.mark.parametrize("arguments", [("--lang", "auto"), ("--marks", "x"), ("--look-ahead", "-1")])
-def test_wrong_usage(arguments: tuple[str, ...]) -> None:
-    found = run("", *arguments)
-    assert found.returncode == 2
-    assert b"Traceback" not in found.stderr
-
-
-def test_a_language_that_the_model_does_not_know_is_refused() -> None:
-    found = run("the cat", "--lang", "es")
-    assert (found.returncode, found.stdout) == (2, b"")
-    assert found.stderr == b"cappunc: the model tiny is for en, not es\n"
-
-
 def test_a_word_is_written_once_its_look_ahead_has_come() -> None:
     with running("--look-ahead", "1") as process:
         stdin, stdout = _pipes(process)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +13,10 @@ from rules import rules
 
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration import pipeline
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore, rewrite
+from cappunc_cli.restoration.pipeline import load_model, restore, restore_all, rewrite
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
 BARE = [
@@ -65,6 +63,21 @@ def as_caption_word(word: Word, before: Word | None, after: Word | None) -> Word
 
 def with_texts(words: list[Word], new: list[str]) -> list[Word]:
     return [replace(word, text=text) for word, text in zip(words, new, strict=True)]
+
+
+CASES, COLUMNS = list(MODEL.config.cases), [*MODEL.config.cases, *MODEL.config.marks]
+
+
+def likely(count: int, *labels: Case | str) -> np.ndarray:
+    """The probabilities of words that all have these labels; "" is no mark."""
+    rows = np.zeros((count, len(COLUMNS)), np.float32)
+    for label in labels:
+        rows[:, column(label)] = 1
+    return rows
+
+
+def column(label: Case | str) -> int:
+    return CASES.index(label) if isinstance(label, Case) else len(CASES) + MODEL.config.marks.index(label)
 
 
 def run(text: str, **options: object) -> str:
@@ -137,9 +150,7 @@ def test_marks_and_sensitivity_take_effect() -> None:
 def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
     """`Z. B. Die` had three capitals."""
     written = "z. b. das ist i. d. r. so und z. das"
-    lower = np.zeros((len(written.split()), len(MODEL.config.cases) + len(MODEL.config.marks)), np.float32)
-    lower[:, MODEL.config.cases.index(Case.LOWER)] = 1
-    lower[:, len(MODEL.config.cases) + MODEL.config.marks.index("")] = 1
+    lower = likely(len(written.split()), Case.LOWER, "")
     texts = rewrite([Word(text) for text in written.split()], lower, MODEL, Options(language="de"))
     assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. das"
 
@@ -150,21 +161,16 @@ def test_the_period_of_a_single_letter_ends_a_sentence_if_a_capital_follows(
 ) -> None:
     """French `M. le ministre`, but `vitamine C. Le ministre`."""
     words = ["voici", "c.", "le", "ministre"]
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, cases.index(Case.LOWER)] = 1
-    rows[:, len(cases) + marks.index("")] = 1
-    rows[1, len(cases) + marks.index("")], rows[1, len(cases) + marks.index(".")] = 1 - end, end
-    rows[2, cases.index(Case.LOWER)], rows[2, cases.index(Case.CAPITAL)] = 1 - capital, capital
+    rows = likely(len(words), Case.LOWER, "")
+    rows[1, column("")], rows[1, column(".")] = 1 - end, end
+    rows[2, column(Case.LOWER)], rows[2, column(Case.CAPITAL)] = 1 - capital, capital
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="fr"))
     assert texts[2] == following
 
 
 def test_an_ellipsis_after_a_single_letter_is_no_period_of_an_abbreviation() -> None:
     words = ["like", "a...", "a", "braid"]
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 1
+    rows = likely(len(words), Case.LOWER, "")
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(existing="replace"))
     assert " ".join(texts).rstrip(".") == "Like a a braid"
 
@@ -203,15 +209,14 @@ def test_hashtags_and_names_of_files_keep_their_case(existing: str) -> None:
 def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: str, text: str) -> None:
     """To a model that knows only its letters, a period is a sentence's end and a capital follows it: `d. h. Alle`."""
     words = text.lower().split()
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows = np.zeros((len(words), len(COLUMNS)), np.float32)
     ended = False
     for row, word in zip(rows, words, strict=True):
         is_part = word.endswith(".") and word.count(".") == 1
-        row[cases.index(Case.CAPITAL)] = capital = 0.8 if is_part or ended else 0.01
-        row[cases.index(Case.LOWER)] = 1 - capital
-        row[len(cases) + marks.index(".")] = 0.7 if is_part else 0.01
-        row[len(cases) + marks.index("")] = 0.3 if is_part else 0.99
+        row[column(Case.CAPITAL)] = capital = 0.8 if is_part or ended else 0.01
+        row[column(Case.LOWER)] = 1 - capital
+        row[column(".")] = 0.7 if is_part else 0.01
+        row[column("")] = 0.3 if is_part else 0.99
         ended = is_part
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
     assert " ".join(texts).rstrip(".") == text[0].upper() + text[1:]
@@ -219,14 +224,13 @@ def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: s
 
 def test_existing_marks_and_parentheses_around_words() -> None:
     """Unmarked words for which the model wants a comma after each, and lower case."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
 
     def restored(text: str, existing: str = "auto") -> str:
         words = text.split()
-        rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-        rows[:, cases.index(Case.LOWER)] = 1
-        rows[:, len(cases) + marks.index(",")] = 0.9
-        rows[:, len(cases) + marks.index("")] = 0.1
+        rows = np.zeros((len(words), len(COLUMNS)), np.float32)
+        rows[:, column(Case.LOWER)] = 1
+        rows[:, column(",")] = 0.9
+        rows[:, column("")] = 0.1
         return " ".join(rewrite([Word(word) for word in words], rows, MODEL, Options(existing=existing)))
 
     # A comma comes after an aside, not before it.
@@ -240,14 +244,11 @@ def test_existing_marks_and_parentheses_around_words() -> None:
 
 def test_initials_without_the_last_period_are_capital_together() -> None:
     words = ["in", "the", "u.s.a", "at", "3", "p.m", "and", "well...okay"]
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, cases.index(Case.LOWER)] = 1
+    rows = likely(len(words), Case.LOWER, "")
     rows[[2, 5]] = 0
-    rows[[2, 5], cases.index(Case.CAPITAL)] = 1
+    rows[[2, 5], column(Case.CAPITAL)] = 1
     rows[7] = 0
-    rows[7, cases.index(Case.UPPER)] = 1
-    rows[:, len(cases) + marks.index("")] = 1
+    rows[7, column(Case.UPPER)] = 1
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options())
     assert " ".join(texts).rstrip(".") == "In the U.S.A at 3 p.m and Well...okay"
 
@@ -255,25 +256,21 @@ def test_initials_without_the_last_period_are_capital_together() -> None:
 def test_initials_that_are_an_era_after_a_year_only() -> None:
     """`Washington D.C.` has the same letters as Spanish `44 d.C.`"""
     words = ["en", "washington", "d.c.", "y", "en", "el", "siglo", "v", "d.c.", "también"]
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, cases.index(Case.LOWER)] = 1
+    rows = likely(len(words), Case.LOWER, "")
     rows[[2, 8]] = 0
-    rows[[2, 8], cases.index(Case.UPPER)] = 1
-    rows[:, len(cases) + marks.index("")] = 1
-    rows[7, len(cases) + marks.index("")] = 0.1
-    rows[7, len(cases) + marks.index(".")] = 0.9
+    rows[[2, 8], column(Case.UPPER)] = 1
+    rows[7, column("")] = 0.1
+    rows[7, column(".")] = 0.9
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="es"))
     assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo V d.C. también"
 
 
 def shouted(written: str, code: str) -> str:
     """A text as a model restores it that wants all words in upper case and a comma after each, but no sentence end."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
     words = written.split()
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, [cases.index(Case.UPPER), len(cases) + marks.index(",")]] = 0.9
-    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.1
+    rows = np.zeros((len(words), len(COLUMNS)), np.float32)
+    rows[:, [column(Case.UPPER), column(",")]] = 0.9
+    rows[:, [column(Case.LOWER), column("")]] = 0.1
     options = Options(language=code)
     texts = rewrite([Word(word) for word in words], rows, MODEL, options)
     assert rewrite([Word(text) for text in texts], rows, MODEL, options) == texts
@@ -332,12 +329,11 @@ def test_forms_that_are_never_in_upper_case(code: str, written: str, expected: s
 
 def test_the_capital_of_a_title_is_no_evidence_where_titles_are_lower_case() -> None:
     """Fixing `aan… Dhr.` gave `aan! dhr.`, and fixing that `aan… Dhr.` again."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
     words = ["hij", "aan»", "Dhr.", "jan"]
-    rows = np.full((len(words), len(cases) + len(marks)), 1e-3, np.float32)
-    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.9
-    rows[1, [len(cases) + marks.index(mark) for mark in ("", "…", "!")]] = 0, 0.8, 0.2
-    rows[2, [cases.index(Case.LOWER), cases.index(Case.CAPITAL)]] = 0.3, 0.7
+    rows = np.full((len(words), len(COLUMNS)), 1e-3, np.float32)
+    rows[:, [column(Case.LOWER), column("")]] = 0.9
+    rows[1, [column(mark) for mark in ("", "…", "!")]] = 0, 0.8, 0.2
+    rows[2, [column(Case.LOWER), column(Case.CAPITAL)]] = 0.3, 0.7
     options = Options(language="nl", existing="replace")
     texts = rewrite([Word(word) for word in words], rows, MODEL, options)
     assert texts == ["Hij", "aan…»", "Dhr.", "jan"]
@@ -358,14 +354,13 @@ def test_the_capital_of_a_title_is_no_evidence_where_titles_are_lower_case() -> 
 )
 def test_letters_that_are_words_are_not_spelled_out(code: str, text: str, spelled: bool) -> None:
     """They are letters of a name if one is no word, or the model doubts that it is; but for those with diacritics."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
     words = text.split()
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, cases.index(Case.LOWER)] = [
+    rows = np.zeros((len(words), len(COLUMNS)), np.float32)
+    rows[:, column(Case.LOWER)] = [
         0.6 if spelled or code == "vi" else 0.99 if word in "iyawà" else 0.7 for word in words
     ]
-    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
-    rows[:, len(cases) + marks.index("")] = 1
+    rows[:, column(Case.CAPITAL)] = 1 - rows[:, column(Case.LOWER)]
+    rows[:, column("")] = 1
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
     capitals = [text for text in texts[1:] if text[0].isupper() and text != "M."]
     assert capitals == ([word.upper() for word in words if len(word) == 1] if spelled else [])
@@ -388,14 +383,13 @@ def test_a_conjunction_between_letters_is_lower_case(
     code: str, text: str, likely_lower: dict[str, float], expected: str
 ) -> None:
     """`grupos A Y B`: three letters in a row were spelled out. The probabilities are those of `multi`."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
     words = text.split()
-    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
-    rows[:, cases.index(Case.LOWER)] = [likely_lower.get(word, 0.99) for word in words]
-    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
-    rows[:, len(cases) + marks.index("")] = 1
-    rows[-1, len(cases) :] = 0
-    rows[-1, len(cases) + marks.index(".")] = 1
+    rows = np.zeros((len(words), len(COLUMNS)), np.float32)
+    rows[:, column(Case.LOWER)] = [likely_lower.get(word, 0.99) for word in words]
+    rows[:, column(Case.CAPITAL)] = 1 - rows[:, column(Case.LOWER)]
+    rows[:, column("")] = 1
+    rows[-1, len(CASES) :] = 0
+    rows[-1, column(".")] = 1
     options = Options(language=code)
     texts = rewrite([Word(word) for word in words], rows, MODEL, options)
     assert " ".join(texts) == expected
@@ -404,10 +398,9 @@ def test_a_conjunction_between_letters_is_lower_case(
 
 def test_initials_whose_periods_are_new_are_capital_at_once() -> None:
     """Fixing the result again would see two letters with periods, which are initials."""
-    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
-    rows = np.full((3, len(cases) + len(marks)), 1e-3, np.float32)
-    rows[:, cases.index(Case.LOWER)] = 0.9
-    rows[0, len(cases) + marks.index("")] = rows[1:, [len(cases) + marks.index(".")]] = 0.9
+    rows = np.full((3, len(COLUMNS)), 1e-3, np.float32)
+    rows[:, column(Case.LOWER)] = 0.9
+    rows[0, column("")] = rows[1:, [column(".")]] = 0.9
     options = Options(language="es")
     texts = rewrite([Word(word) for word in ("hola", "a", "b")], rows, MODEL, options)
     assert texts == ["Hola", "A.", "B."]
@@ -415,10 +408,9 @@ def test_initials_whose_periods_are_new_are_capital_at_once() -> None:
 
 
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
-    cases, marks = MODEL.config.cases, MODEL.config.marks
-    unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)
-    unsure[:, cases.index(Case.LOWER)] = unsure[:, len(cases) + marks.index("")] = 1
-    unsure[:, len(cases) + marks.index(",")] = np.linspace(0.2, 5, 40)
+    unsure = np.full((40, len(COLUMNS)), 1e-4, np.float32)
+    unsure[:, column(Case.LOWER)] = unsure[:, column("")] = 1
+    unsure[:, column(",")] = np.linspace(0.2, 5, 40)
     words = [Word("cat") for _ in unsure]
     texts = {style: rewrite(words, unsure, MODEL, Options(style=style)) for style in ("light", "standard", "heavy")}
     commas = {style: [text.endswith(",") for text in found] for style, found in texts.items()}
@@ -453,14 +445,17 @@ def test_progress_is_reported_up_to_the_end() -> None:
     assert counts[-1] == 200
 
 
-def test_a_word_that_would_become_another_word_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "dress", lambda bare, _: bare + "x")
-    assert run("hello cat") == "hello cat"
-
-
 def many(count: int) -> list[Word]:
     rng = Random(5)
     return [Word(rng.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
+
+
+def test_restoring_texts_together_equals_one_by_one() -> None:
+    texts = [many(count) for count in (0, 1, 40, 700, 0, 3)]
+    heard: list[int] = []
+    assert list(restore_all(texts, MODEL, Options(), heard.append)) == [restore(text, MODEL) for text in texts]
+    assert heard == sorted(heard)
+    assert heard[-1] == sum(map(len, texts))
 
 
 def test_two_hundred_thousand_words() -> None:
@@ -482,31 +477,6 @@ def test_memory_grows_with_the_words_not_with_the_windows() -> None:
         tracemalloc.stop()
     # 13 probabilities and a label for each word; holding the logits of all windows would take several times as much.
     assert peak < 700 * len(words)
-
-
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    program = (
-        "import sys, cappunc_cli; from cappunc_cli import CappuncError; "
-        "import cappunc_cli.restoration.models.registry; "
-        "print([m for m in ('numpy', 'onnxruntime', 'tokenizers') if m in sys.modules])"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
-
-
-def test_public_names() -> None:
-    import cappunc_cli
-
-    assert cappunc_cli.restore is restore
-    assert cappunc_cli.load_model is load_model
-    assert cappunc_cli.CappuncError is CappuncError
-    with pytest.raises(AttributeError):
-        _ = cappunc_cli.nonesuch
-
-
-def test_an_unknown_model_is_named() -> None:
-    with pytest.raises(BadModel, match="no model 'nonesuch'"):
-        load_model("nonesuch")
 
 
 # --- the real model

@@ -175,26 +175,6 @@ def test_fix_accepts_the_output_of_the_glossary_command(tmp_path: Path) -> None:
     assert fixed.stdout == "The iPad went home to New York.\n"
 
 
-def test_a_broken_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
-    (tmp_path / "bad.srt").write_text("no time\n", encoding="utf-8")
-    (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
-    outcome = CliRunner().invoke(
-        app, ["glossary", "--model", str(Path(__file__).parents[1] / "tiny_model"), str(tmp_path)]
-    )
-    assert (outcome.exit_code, outcome.stdout) == (1, "Peter\n")
-    assert "bad.srt" in outcome.stderr
-
-
-def test_files_that_are_no_transcripts_are_skipped_only_in_directories(tmp_path: Path) -> None:
-    (tmp_path / "talk.info.json").write_text('{"id": "a", "title": "Talk"}', encoding="utf-8")
-    (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
-    model = ["--model", str(Path(__file__).parents[1] / "tiny_model")]
-    outcome = CliRunner().invoke(app, ["glossary", *model, str(tmp_path)])
-    assert (outcome.exit_code, outcome.stdout) == (0, "Peter\n")
-    assert outcome.stderr.endswith("; skipped\n")
-    assert CliRunner().invoke(app, ["glossary", *model, str(tmp_path / "talk.info.json")]).exit_code == 1
-
-
 def test_each_file_is_read_in_its_own_language(tmp_path: Path) -> None:
     spanish = (
         "dicen que el lunes vamos a ver a la tía de maría en madrid y que después volvemos todos a casa de su madre\n"
@@ -213,15 +193,6 @@ def test_each_file_is_read_in_its_own_language(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["glossary", str(tmp_path)])
     assert outcome.exit_code == 1
     assert "sv.txt: looks like sv" in outcome.stderr
-
-
-def test_a_glossary_that_is_no_text_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "terms.txt").write_bytes(b"\xff\xd8\xff\0\0")
-    (tmp_path / "talk.txt").write_text("so it goes\n", encoding="utf-8")
-    names = ["--glossary", str(tmp_path / "terms.txt"), str(tmp_path / "talk.txt"), "-o", "-"]
-    outcome = CliRunner().invoke(app, ["fix", *names])
-    assert outcome.exit_code == 1
-    assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is not a text file"
 
 
 def test_sightings_with_the_same_and_other_word_boundaries() -> None:
