@@ -4,7 +4,8 @@
 
     cappunc.fix(Path("talk.srt")).save("talk.fixed.srt")
 
-`fix` and `check` do what the commands of these names do; `read`, `restore` and `write` are the three steps of `fix`.
+`fix`, `check`, `review`, `captions`, `convert` and `evaluate` do what the commands of these names do; `read`, `restore`
+and `write` are the three steps of `fix`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from cappunc_cli.api import Unrestored, check, fix, read, restore_words, write
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel, WrongUsage
+    from cappunc_cli.features.convert.makers import captions, convert
+    from cappunc_cli.features.evaluate.run import evaluate
+    from cappunc_cli.features.review.doubts import review
     from cappunc_cli.files.fixer import Fixed
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.pipeline import Model, load_model, restore
@@ -43,17 +47,24 @@ __all__ = [
     "Unrestored",
     "Word",
     "WrongUsage",
+    "captions",
     "check",
+    "convert",
+    "evaluate",
     "fix",
     "load_model",
     "read",
     "restore",
     "restore_words",
+    "review",
     "write",
 ]
 
 _MODULES = {
     "cappunc_cli.api": ("Unrestored", "check", "fix", "read", "restore_words", "write"),
+    "cappunc_cli.features.convert.makers": ("captions", "convert"),
+    "cappunc_cli.features.evaluate.run": ("evaluate",),
+    "cappunc_cli.features.review.doubts": ("review",),
     "cappunc_cli.files.fixer": ("Fixed",),
     "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
     "cappunc_cli.restoration.options": ("Options",),

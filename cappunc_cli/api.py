@@ -1,4 +1,7 @@
-"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text."""
+"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text.
+
+`captions`, `convert`, `review` and `evaluate` stand in the modules of these commands.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ from cappunc_cli.files.fixer import Fixed, Fixer, Settings
 from cappunc_cli.files.inspection import Report, missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.languages import codes_of
+from cappunc_cli.languages import Language, codes_of
+from cappunc_cli.languages import language as conventions
 from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
@@ -50,6 +54,27 @@ class Choices(TypedDict, total=False):
     min_words_cut: int | None
     pauses: bool
     glossary: Glossary | Iterable[str]
+
+
+class How(TypedDict, total=False):
+    """How a source is read and restored: the keywords that `captions`, `convert` and `review` share with `fix`."""
+
+    language: str
+    format: str | None
+    encoding: str | None
+    fast: bool
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that was read: its document, name and encoding, and a Fixer for its `language`."""
+
+    document: Document
+    name: str
+    encoding: Encoding
+    fixer: Fixer
+    language: Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +137,9 @@ def fix(
     flags = {"fast": fast, "attach": attach, "numbers": numbers, "apostrophes": apostrophes}
     for name, flag in flags.items():
         require(name, flag, bool, "True or False")
-    terms = options.pop("glossary", ())
-    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
-    chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
     with _errors_about(source):
         text, found = _content(source, format, encoding)
-        settings = Settings("", device, format, chosen, engine, attach, diacritics, numbers, apostrophes)
+        settings = Settings("", device, format, _options(options), engine, attach, diacritics, numbers, apostrophes)
         fixer = _fixer(text, model, language, fast, settings)
         document = fixer.read(text, _name(source))
         (new,) = fixer.restore([document])
@@ -167,15 +189,40 @@ def restore_words(
             for group in groups
         ],
     )
-    terms = options.pop("glossary", ())
-    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
-    settings = Settings("", device, None, Options(glossary=glossary, **options))  # type: ignore[arg-type, misc]
+    settings = Settings("", device, None, _options(options))
     fixer = _fixer(" ".join(document.texts), model, language, fast, settings)
     (new,) = fixer.restore([document])
     for group, old, text in zip(groups, document.texts, new, strict=True):
         for i, piece in zip(group, _pieces(old, text, [texts[i] for i in group]), strict=True):
             texts[i] = piece
     return texts
+
+
+@contextmanager
+def opened(
+    source: Source, model: Model | str | os.PathLike[str] | None, restoring: Choices | None, how: How
+) -> Iterator[Opened]:
+    """Read a source for a command; without `restoring` nothing is restored, and no model is needed.
+
+    Errors inside the block name the source. Raises CappuncError and OSError.
+    """
+    named, hint = how.get("language", AUTO), how.get("format")
+    with _errors_about(source):
+        text, found = _content(source, hint, how.get("encoding"))
+        settings = Settings("", how.get("device", "auto"), hint, _options(restoring or {}))
+        if restoring is not None:
+            fixer = _fixer(text, model, named, how.get("fast", False), settings)
+            own = fixer.language
+        else:
+            own = conventions(ModelChoice(codes_of(named)).language_of(text))
+            fixer = Fixer(settings.for_model("", own.code), _warn)
+        yield Opened(fixer.read(text, _name(source)), _name(source), found, fixer, own)
+
+
+def _options(choices: Choices) -> Options:
+    terms = choices.pop("glossary", ())
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
+    return Options(glossary=glossary, **choices)  # type: ignore[arg-type, misc]  # the glossary was popped
 
 
 def _value(item: object, name: str) -> object:

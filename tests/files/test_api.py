@@ -98,6 +98,46 @@ def test_check_lists_what_the_command_line_lists(name: str) -> None:
     assert as_json == report["stretches"]
 
 
+def test_convert_and_captions_give_the_bytes_of_the_command_line() -> None:
+    model = ("--model", TINY, "--device", "cpu", TALK, "-o", "-")
+    shell = command_line("convert", "--to", "md", "--times", *model)
+    assert cappunc.convert(TALK, "md", TINY, device="cpu", times=True) == shell.stdout
+    shell = command_line("captions", "--to", "vtt", "--profile", "bbc", "--min-gap", 80, "--fps", 25, *model)
+    given = {"profile": "bbc", "limits": {"min_gap": 80}, "fps": 25.0}
+    assert cappunc.captions(TALK, TINY, device="cpu", to="vtt", **given) == shell.stdout  # type: ignore[arg-type]
+    shell = command_line("captions", "--no-restore", "--by", "sentence", TALK, "-o", "-")
+    assert cappunc.captions(TALK, by="sentence", restore=False) == shell.stdout
+    assert shell.stdout.count(b" --> ") > 0
+
+
+def test_review_and_evaluate_give_what_the_command_line_prints(tmp_path: Path) -> None:
+    ours = tmp_path / "ours.srt"
+    cappunc.fix(TALK, TINY, device="cpu").save(ours)
+    (report,) = json.loads(command_line("review", "--json", "--below", 0.99, "--model", TINY, ours).stdout)
+    found = cappunc.review(ours, TINY, below=0.99)
+    assert found["doubts"]
+    assert found == {name: report[name] for name in ("stretches", "doubts")}
+    for systems, more in (([TALK], ("--metric", "nemo")), ([TALK, ours], ("--bootstrap", "50"))):
+        shell = json.loads(command_line("eval", "--ref", ours, *systems, *more, "--json").stdout)
+        options: dict[str, Any] = {"metric": "nemo"} if "nemo" in more else {"bootstrap": 50}
+        assert json.loads(json.dumps(cappunc.evaluate(ours, *systems, **options))) == shell
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: cappunc.convert("a b", "pdf"), "to must be one of srt, .*, not 'pdf'"),
+        (lambda: cappunc.captions("a b", limits={"cpm": 3}), "no limit 'cpm'; there are width, lines, cps"),
+        (lambda: cappunc.captions("a b", profile="hulu"), "no caption profile 'hulu'"),
+        (lambda: cappunc.evaluate("a.txt", metric="bleu"), "metric must be one of xashru"),
+        (lambda: cappunc.review("a b", fast=True, model="en"), "fast and model exclude each other"),
+    ],
+)
+def test_what_makes_no_sense_is_said(call: Callable[[], object], why: str) -> None:
+    with pytest.raises(cappunc.WrongUsage, match=why):
+        call()
+
+
 def test_an_open_model_is_taken_and_one_by_name_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     model = cappunc.load_model(str(TINY), "cpu")
     before = cappunc.fix(TALK, TINY, device="cpu").data

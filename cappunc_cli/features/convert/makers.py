@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Unpack
 
 from cappunc_cli import formats
-from cappunc_cli.errors import BadInput
+from cappunc_cli.api import How, Source, opened
+from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.features.convert.made_captions import (
     caption_file,
     cut_captions,
@@ -27,7 +30,8 @@ from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.languages import Language
 from cappunc_cli.layout import CAPTION_FORMATS, Limits, LineBreaker
 from cappunc_cli.layout.caption_files import VOICED
-from cappunc_cli.layout.frames import Writing, on_frames
+from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
+from cappunc_cli.layout.frames import Writing, frame_rate, on_frames
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speakers import shown_names
 from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
@@ -37,10 +41,14 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
     from cappunc_cli.layout.caption_profiles import CaptionProfile
+    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.terms import Glossary
 
 
 #: What `convert` writes.
-KINDS = (*CAPTION_FORMATS, *TRANSCRIPTS, "json")
+CAPTION_KINDS = tuple(CAPTION_FORMATS)
+KINDS = (*CAPTION_KINDS, *TRANSCRIPTS, "json")
+TTML_PROFILES = ("ebu-tt-d", "imsc")
 
 
 def suffix_of(kind: str) -> str:
@@ -170,3 +178,76 @@ class LineRewrapper:
         output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         verify(document, output, lines=True)
         return encode(output, encoding), f"{len(document.words):,} words, lines of {width} characters"
+
+
+def captions(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    to: str = "srt",
+    profile: str = "netflix",
+    limits: Mapping[str, float] = MappingProxyType({}),
+    by: str = "limits",
+    speakers: str = "none",
+    fps: float | None = None,
+    restore: bool = True,
+    glossary: Glossary | Iterable[str] = (),
+    **how: Unpack[How],
+) -> bytes:
+    """Make captions from words with times, as `cappunc captions` does; returns the content of the new file.
+
+    `limits` override those of the profile, by the names of the options: `{"cps": 17, "min_gap": 80}`. The other
+    parameters are described in `cappunc captions --help`; `source`, `model`, `how` and exceptions are those of `fix`.
+
+    >>> print(cappunc.captions(Path("talk.srt"), limits={"width": 30}).decode()[:53])
+    1
+    00:00:01,280 --> 00:00:02,716
+    Good evening, London.
+    """
+    _require("to", to, CAPTION_KINDS)
+    _require("by", by, ("limits", "sentence"))
+    _require("speakers", speakers, ("none", "dash", "name", "voice"))
+    known = [field.name for field in fields(LimitOptions)]
+    if unknown := limits.keys() - {*known}:
+        raise WrongUsage(f"no limit {min(unknown)!r}; there are {', '.join(known)}")
+    profiles = Profiles(profile, {}, LimitOptions(**limits).asked(), fps)  # type: ignore[arg-type]  # verified by Limits
+    with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
+        own, sentences = profiles.of(found.language.code), by == "sentence"
+        maker = CaptionMaker(found.fixer, found.language, to, own, restore, speakers, sentences, fps)
+        return maker.make(found.document, found.name, found.encoding)[0]
+
+
+def convert(
+    source: Source,
+    to: str,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    speakers: bool = True,
+    names: Mapping[str, str] = MappingProxyType({}),
+    times: bool = False,
+    attach: bool = False,
+    fps: float = 25.0,
+    ttml_profile: str = "",
+    restore: bool = True,
+    glossary: Glossary | Iterable[str] = (),
+    **how: Unpack[How],
+) -> bytes:
+    """Convert a transcript to another format, as `cappunc convert` does; returns the content of the new file.
+
+    `names` are those of speakers, by their label in the source. The other parameters are described in `cappunc convert
+    --help`; `source`, `model`, `how` and exceptions are those of `fix`.
+
+    >>> print(cappunc.convert(Path("talk.srt"), "txt", times=True).decode()[:55])
+    [00:00:01] Good evening, London. It is lovely to see so
+    """
+    _require("to", to, KINDS)
+    _require("ttml_profile", ttml_profile, ("", *TTML_PROFILES))
+    writing = Writing(frame_rate(fps), ttml_profile)
+    with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
+        maker = Converter(found.fixer, found.language, to, restore, speakers, times, attach, names, writing)
+        return maker.make(found.document, found.name, found.encoding)[0]
+
+
+def _require(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise WrongUsage(f"{name} must be one of {', '.join(filter(None, known))}, not {value!r}")

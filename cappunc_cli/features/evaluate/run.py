@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from cappunc_cli.evaluation import FOLD, Evaluation, Sample, evaluate, report, systems, tables
-from cappunc_cli.evaluation.bootstrap import resample
+from cappunc_cli.errors import WrongUsage
+from cappunc_cli.evaluation import FOLD, Evaluation, Sample, report, tables
+from cappunc_cli.evaluation import evaluate as evaluated
+from cappunc_cli.evaluation.bootstrap import Interval, resample
 from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.contingency import NO_FOLD
 from cappunc_cli.evaluation.metrics import word_counts
 from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, parse_requirement, unmet
+from cappunc_cli.evaluation.systems import System, as_dict, by_file, compare, notes
+from cappunc_cli.evaluation.systems import as_csv as systems_csv
+from cappunc_cli.evaluation.systems import table as systems_table
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.features.evaluate.inputs import Reading, listing, paired, read_text, restored, sources
-from cappunc_cli.features.evaluate.options import EvalOptions
+from cappunc_cli.features.evaluate.options import PRESETS, EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
 from cappunc_cli.features.evaluate.restorer import AS_GIVEN, STARTS, Restorer, shuffled
 from cappunc_cli.files.atomic import write_atomic
@@ -23,6 +30,7 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import FileTally, Reporter, print_verbatim, table_console
+from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.engines import ENGINES
 from cappunc_cli.restoration.models.registry import model_languages
 from cappunc_cli.restoration.options import Options
@@ -31,6 +39,55 @@ from cappunc_cli.version import __version__
 
 #: Bootstrap samples of a comparison by default.
 _DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """One hypothesis, or the model: its evaluation, the intervals if asked for, and the signature."""
+
+    evaluation: Evaluation
+    bounds: Mapping[str, Interval] | None
+    signature: Signature
+
+
+def evaluate(
+    reference: str | os.PathLike[str],
+    *systems: str | os.PathLike[str],
+    metric: str | None = None,
+    fold: bool = True,
+    bootstrap: int = 0,
+    seed: int = 0,
+    model: str | None = None,
+    language: str = AUTO,
+    format: str | None = None,
+) -> dict[str, object]:
+    """Score files against a reference, as `cappunc eval --json` does, and return what that prints.
+
+    `reference` is a file or a directory, and so is each of the `systems`; several are compared. Without any, the model
+    is scored. The other parameters are described in `cappunc eval --help`. Raises CappuncError and OSError.
+
+    >>> cappunc.fix(Path("talk.srt")).save("gold.srt")
+    >>> cappunc.fix(Path("talk.srt"), fast=True).save("fast.srt")
+    >>> found = cappunc.evaluate("gold.srt", "talk.srt", "fast.srt")
+    >>> {name: round(system["scores"]["micro"]["f1"], 1) for name, system in found["systems"].items()}
+    {'talk.srt': 0.0, 'fast.srt': 0.9}
+    """
+    if metric not in (None, *PRESETS):
+        raise WrongUsage(f"metric must be one of {', '.join(PRESETS)}, not {metric!r}")
+    options = EvalOptions(
+        ScoredModel(lang=codes_of(language), model=model),
+        tuple(map(os.fspath, systems)),
+        (os.fspath(reference),),
+        format_name=format,
+        preset=metric,
+        fold=fold,
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    groups = systems_of(options.references, options.hypotheses)
+    if len(groups) > 1:
+        return as_dict(*_compare(options, groups, FileTally()))
+    return _as_dict(options, _score(options, FileTally()))
 
 
 def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
@@ -43,12 +100,14 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
         refuse_input(options.html, "--html", map(str, listing((*options.references, *options.hypotheses))))
         Path(options.html).parent.mkdir(parents=True, exist_ok=True)
     groups = systems_of(options.references, options.hypotheses)
-    evaluations = _compare(options, groups, tally) if len(groups) > 1 else _score(options, tally)
-    failures = [
-        f"{name}: {failure}" if name else failure
-        for name, evaluation in evaluations.items()
-        for failure in unmet(limits, evaluation)
-    ]
+    if len(groups) > 1:
+        compared, signature = _compare(options, groups, tally)
+        _report_systems(options, compared, signature)
+        failures = [f"{one.name}: {failure}" for one in compared for failure in unmet(limits, one.evaluation)]
+    else:
+        scored = _score(options, tally)
+        _report(options, scored)
+        failures = unmet(limits, scored.evaluation)
     for failure in failures:
         Reporter().error(failure)
     return not failures
@@ -66,51 +125,70 @@ def systems_of(references: Sequence[Path], hypotheses: Sequence[Path]) -> dict[s
     return {str(path) if short[path.name] > 1 or not path.name else path.name: [path] for path in hypotheses}
 
 
-def _compare(options: EvalOptions, groups: Mapping[str, Sequence[Path]], tally: FileTally) -> dict[str, Evaluation]:
-    """Score several systems, and report them in one table."""
-    fold = FOLD if options.fold else NO_FOLD
-    evaluations = {name: evaluate(_samples(options, group, None, tally), fold) for name, group in groups.items()}
-    draws = options.bootstrap or _DRAWS
-    compared = systems.compare(evaluations, draws, options.seed, options.preset)
+def _compare(
+    options: EvalOptions, groups: Mapping[str, Sequence[Path]], tally: FileTally
+) -> tuple[list[System], Signature]:
+    """Score several systems."""
+    fold, draws = _fold(options), options.bootstrap or _DRAWS
+    evaluations = {name: evaluated(_samples(options, group, None, tally), fold) for name, group in groups.items()}
+    compared = compare(evaluations, draws, options.seed, options.preset)
     tested = {} if options.preset else {"bootstrap": f"{draws}x{options.seed}", "test": "paired"}
-    signature = _signature(options, None, tested, compared[0].evaluation.samples)
+    return compared, _signature(options, None, tested, compared[0].evaluation.samples)
+
+
+def _report_systems(options: EvalOptions, compared: Sequence[System], signature: Signature) -> None:
     if options.html is not None:
         _write_page(options.html, comparison_page(compared, signature))
     if options.json:
-        write_json(systems.as_dict(compared, signature))
+        write_json(as_dict(compared, signature))
     elif options.csv:
-        write_text(systems.as_csv(compared, signature))
+        write_text(systems_csv(compared, signature))
     else:
-        extra = [systems.by_file(compared)] if options.by_file else []
-        _print([systems.table(compared), *extra], systems.notes(compared, signature), options)
-    return evaluations
+        extra = [by_file(compared)] if options.by_file else []
+        _print([systems_table(compared), *extra], notes(compared, signature), options)
 
 
-def _score(options: EvalOptions, tally: FileTally) -> dict[str, Evaluation]:
-    """Score one hypothesis, or the model, and report it."""
-    fold = FOLD if options.fold else NO_FOLD
+def _score(options: EvalOptions, tally: FileTally) -> _Scored:
+    """Score one hypothesis, or the model."""
+    fold = _fold(options)
     restorer = None if options.hyp else _restorer(options, fold)
-    evaluation = evaluate(_samples(options, options.hypotheses, restorer, tally), fold)
+    evaluation = evaluated(_samples(options, options.hypotheses, restorer, tally), fold)
     drawn = {"bootstrap": f"{options.bootstrap}x{options.seed}"} if options.bootstrap else {}
-    signature = _signature(options, restorer, drawn, evaluation.samples)
     bounds = resample([evaluation], options.bootstrap, options.seed)[0].intervals if options.bootstrap else None
-    calibration = calibration_error(evaluation)
-    rows = report.rows(evaluation, bounds)
+    return _Scored(evaluation, bounds, _signature(options, restorer, drawn, evaluation.samples))
+
+
+def _report(options: EvalOptions, scored: _Scored) -> None:
+    evaluation, signature = scored.evaluation, scored.signature
+    rows = report.rows(evaluation, scored.bounds)
     shown = report.preset_rows(evaluation, options.preset) if options.preset else rows
     if options.html is not None:
         links = write_comparisons(evaluation.samples, Path(options.html).with_suffix(".files"))
         _write_page(options.html, page(evaluation, signature, rows, links))
     if options.json:
-        write_json(report.as_dict(evaluation, signature, bounds, _extras(options, shown, calibration)))
+        write_json(_as_dict(options, scored))
     elif options.csv:
         write_text(report.as_csv(shown, signature))
     else:
-        notes = [report.word_line(word_counts(evaluation.table)), str(signature)]
-        if calibration is not None:
-            notes.insert(1, f"calibration error {100 * calibration:.1f}")
+        below = [report.word_line(word_counts(evaluation.table)), str(signature)]
+        if (calibration := calibration_error(evaluation)) is not None:
+            below.insert(1, f"calibration error {100 * calibration:.1f}")
         extra = [report.file_table(evaluation)] if options.by_file else []
-        _print([report.table(shown), *extra], notes, options)
-    return {"": evaluation}
+        _print([report.table(shown), *extra], below, options)
+
+
+def _as_dict(options: EvalOptions, scored: _Scored) -> dict[str, object]:
+    extra: dict[str, object] = {}
+    if options.preset:
+        shown = report.preset_rows(scored.evaluation, options.preset)
+        extra["preset"] = {"name": options.preset, "scores": {row.name: report.plain(row.value) for row in shown}}
+    if (calibration := calibration_error(scored.evaluation)) is not None:
+        extra["calibration"] = {"ece": calibration}
+    return report.as_dict(scored.evaluation, scored.signature, scored.bounds, extra)
+
+
+def _fold(options: EvalOptions) -> Mapping[str, str]:
+    return FOLD if options.fold else NO_FOLD
 
 
 def _signature(
@@ -119,7 +197,7 @@ def _signature(
     windows = options.scored.gold_windows
     described = {
         **(restorer.described() if restorer else {}),
-        "fold": describe_fold(FOLD if options.fold else NO_FOLD),
+        "fold": describe_fold(_fold(options)),
         **({"windows": f"gold@{windows}"} if windows else {}),
         **({"metric": options.preset} if options.preset else {}),
         **extra,
@@ -190,12 +268,3 @@ def _print(drawn: Sequence[Table], notes: Sequence[str], options: EvalOptions) -
     for line in notes:
         # Not wrapped, so that it can be copied and searched for.
         print_verbatim(console, line)
-
-
-def _extras(options: EvalOptions, shown: Sequence[report.ReportRow], calibration: float | None) -> dict[str, object]:
-    extra: dict[str, object] = {}
-    if options.preset:
-        extra["preset"] = {"name": options.preset, "scores": {row.name: report.plain(row.value) for row in shown}}
-    if calibration is not None:
-        extra["calibration"] = {"ece": calibration}
-    return extra

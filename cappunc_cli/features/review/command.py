@@ -25,6 +25,7 @@ from cappunc_cli.cli.usage import (
 from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.review.decisions import apply_decisions
+from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.colour import ERROR, HEADING, WARNING, Parts
@@ -34,12 +35,9 @@ from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
     Report,
-    examine,
     inspect_files,
     line_prefix,
-    positions,
     print_json,
-    span_entries,
     span_line,
     span_text,
     tenths,
@@ -51,11 +49,8 @@ from cappunc_cli.files.request import Fixers, FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
-from cappunc_cli.restoration.low_confidence import LowConfidence
 from cappunc_cli.restoration.options import Options
 
-#: Words of context before and after a doubtful word.
-_AROUND = 4
 #: The parameters of how the model reads a text, and of which places are listed.
 _OF_THE_MODEL = ("below", "most", "lang", "model", "fast", "device", "engine", "marks", "glossary", "pauses")
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
@@ -99,7 +94,7 @@ def _list(
 
     def places(document: Document, fixer: Fixer) -> Report:
         terms.check(document.texts)
-        return _places(document, fixer, options.below, options.most)
+        return places_to_check(document, fixer, options.below, options.most)
 
     found: list[Report] = []
     if options.as_csv:
@@ -224,46 +219,6 @@ def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
         webbrowser.open(server.address)
         with suppress(KeyboardInterrupt):  # the other way to stop
             server.serve_forever()
-
-
-def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
-    """The `stretches` that lack marks or case, and the `doubts` outside of them."""
-    if not document.words:
-        return {"stretches": [], "doubts": []}
-    text = examine(document, fixer)
-    found = text.doubts(below)
-    if most is not None:
-        worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
-        found = sorted(worst, key=lambda doubt: doubt.index)
-    return {
-        "stretches": span_entries(document, text.missing()),
-        "doubts": _doubt_entries(document, found),
-    }
-
-
-def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[Report]:
-    """Doubts as JSON; words are counted from 1."""
-    places = positions(document, [(doubt.index, doubt.index + 1) for doubt in doubts])
-    return [
-        {
-            **place,
-            "word": doubt.index + 1,
-            "kind": doubt.kind,
-            "written": doubt.written,
-            "probability": round(doubt.probability, 4),
-            "instead": doubt.instead,
-            "instead_probability": round(doubt.instead_probability, 4),
-            "text": _text(document, doubt.index),
-        }
-        for doubt, place in zip(doubts, places, strict=True)
-    ]
-
-
-def _text(document: Document, at: int) -> str:
-    """A word between bars with its context: `so then we |went.| And it was`"""
-    texts = document.texts
-    near = [*texts[max(at - _AROUND, 0) : at], f"|{texts[at]}|", *texts[at + 1 : at + 1 + _AROUND]]
-    return " ".join(" ".join(near).split())
 
 
 def _entries(report: Report) -> list[Report]:

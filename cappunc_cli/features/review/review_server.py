@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.review.decisions import parse_decisions, sha256, with_decisions, write_decided
-from cappunc_cli.features.review.page_data import page_data, with_file
+from cappunc_cli.features.review.doubts import page_data, with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling

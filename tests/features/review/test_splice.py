@@ -14,7 +14,7 @@ import pytest
 import cappunc_cli
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.features.review.decisions import Decision, DecisionFile, sha256, with_decisions
-from cappunc_cli.features.review.page_data import with_file
+from cappunc_cli.features.review.doubts import with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job

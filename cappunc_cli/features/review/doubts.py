@@ -1,0 +1,133 @@
+"""The places that an editor should check, as JSON and for the review page, and what that page needs of the file."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Unpack
+
+from cappunc_cli import formats
+from cappunc_cli.api import How, Source, opened
+from cappunc_cli.features.review.decisions import sha256
+from cappunc_cli.files.inspection import Report, examine, positions, span_entries
+from cappunc_cli.pages.review_page import word_data
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document
+    from cappunc_cli.files.fixer import Fixer
+    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.restoration.low_confidence import LowConfidence
+    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.terms import Glossary
+
+#: Words of context before and after a doubtful word.
+_AROUND = 4
+
+
+def review(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    below: float = 0.7,
+    most: int | None = None,
+    marks: str | None = None,
+    glossary: Glossary | Iterable[str] = (),
+    pauses: bool = True,
+    **how: Unpack[How],
+) -> Report:
+    """List the places that an editor should check, as `cappunc review --json` does for a file.
+
+    Returns the `stretches` that lack marks or case, with the fields of `check`, and the `doubts` outside of them: words
+    whose mark or case is less probable than `below`, only the `most` doubtful if given. `source`, `model`, `how` and
+    exceptions are those of `fix`.
+
+    >>> found = cappunc.review("Good evening. London, how are you?", below=0.9)
+    >>> found["stretches"]
+    []
+    >>> [(doubt["word"], doubt["kind"], doubt["written"], doubt["instead"]) for doubt in found["doubts"]]
+    [(2, 'mark', '.', ','), (3, 'mark', ',', '.')]
+    """
+    with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how) as found:
+        return places_to_check(found.document, found.fixer, below, most)
+
+
+def places_to_check(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
+    """The `stretches` that lack marks or case, and the `doubts` outside of them."""
+    if not document.words:
+        return {"stretches": [], "doubts": []}
+    text = examine(document, fixer)
+    found = text.doubts(below)
+    if most is not None:
+        worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
+        found = sorted(worst, key=lambda doubt: doubt.index)
+    return {
+        "stretches": span_entries(document, text.missing()),
+        "doubts": _doubt_entries(document, found),
+    }
+
+
+def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[Report]:
+    """Doubts as JSON; words are counted from 1."""
+    places = positions(document, [(doubt.index, doubt.index + 1) for doubt in doubts])
+    return [
+        {
+            **place,
+            "word": doubt.index + 1,
+            "kind": doubt.kind,
+            "written": doubt.written,
+            "probability": round(doubt.probability, 4),
+            "instead": doubt.instead,
+            "instead_probability": round(doubt.instead_probability, 4),
+            "text": _text(document, doubt.index),
+        }
+        for doubt, place in zip(doubts, places, strict=True)
+    ]
+
+
+def _text(document: Document, at: int) -> str:
+    """A word between bars with its context: `so then we |went.| And it was`"""
+    texts = document.texts
+    near = [*texts[max(at - _AROUND, 0) : at], f"|{texts[at]}|", *texts[at + 1 : at + 1 + _AROUND]]
+    return " ".join(" ".join(near).split())
+
+
+def page_data(
+    document: Document, data: bytes, name: str, fixer: Fixer, below: float, rows: Rows | None = None
+) -> tuple[Report, Rows | None]:
+    """The data that review.js reads, and the model's `rows`, which can be reused while only marks and case change."""
+    found = word_data(document, name) | {"sha256": sha256(data)}
+    if not document.words:
+        return found, None
+    text = examine(document, fixer, rows)
+    doubts = text.doubts(below)
+    certainty = found["sure"]
+    for doubt in (*text.doubts(1.0), *doubts):
+        certainty[doubt.index] = min(certainty[doubt.index], round(100 * doubt.probability))
+    found["doubts"] = [
+        [d.index, d.kind, d.written, round(100 * d.probability), d.instead, round(100 * d.instead_probability)]
+        for d in doubts
+    ]
+    found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
+    found["language"] = fixer.settings.options.conventions(fixer.model.config).code
+    return found, text.rows
+
+
+def with_file(document: Document, text: str, data: bytes) -> Report:
+    """Data with which the page writes the file itself: its `source`, and `places` of words in UTF-16 units.
+
+    If it cannot, `no_file` says why; otherwise it is "".
+    """
+    nothing = {"source": "", "places": []}
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
+        return {**nothing, "no_file": "The file is not in UTF-8, so only cappunc can write it."}
+    places = formats.plain_places(document)
+    if places is None:
+        return {**nothing, "no_file": "Only cappunc can write files of this format."}
+    source = data.decode("utf-8")
+    shift = len(source) - len(text)
+    wide = array("I", accumulate((1 + (c > "\uffff") for c in source), initial=0))
+    return {"source": source, "places": [None if p is None else wide[p + shift] for p in places], "no_file": ""}
