@@ -20,6 +20,8 @@ from cappunc_cli.evaluation.align import Alignment, Token
 #: Counts, with any leading dimensions (bootstrap draws, blocks).
 Counts = NDArray[np.int64]
 
+#: The marks that are scored after folding.
+THREE = (",", ".", "?")
 #: Marks are left as they are: those other than , . ? then count as no mark.
 NO_FOLD: Mapping[str, str] = MappingProxyType({})
 
@@ -64,13 +66,19 @@ class ContingencyTable:
 
     def count(self, wanted: Callable[[PairKind], bool]) -> Counts:
         """The number of pairs whose kind is `wanted`, in the shape of the leading dimensions of `counts`."""
-        columns = [i for i, kind in enumerate(self.kinds) if wanted(kind)]
-        return np.asarray(self.counts[..., columns].sum(axis=-1))
+        return self.total(map(wanted, self.kinds))
 
-    def folded(self, side: Side | None) -> str:
-        """The side's mark after folding ('' for no mark, and for a missing word)."""
+    def total(self, wanted: Iterable[bool]) -> Counts:
+        """As `count`, with a truth for each kind."""
+        return np.asarray(self.counts[..., [i for i, one in enumerate(wanted) if one]].sum(axis=-1))
+
+    def mark(self, side: Side | None, fold: bool = True) -> str:
+        """The side's mark, after folding if wanted: '' for a missing word and for none of the marks that are scored."""
         mark = side.mark if side is not None else ""
-        return self.fold.get(mark, mark)
+        if not fold:
+            return mark
+        mark = self.fold.get(mark, mark)
+        return mark if mark in THREE else ""
 
 
 def _sides(words: Sequence[Token]) -> tuple[list[Side], list[bool]]:
@@ -126,16 +134,10 @@ def tabulate(alignments: Iterable[Alignment], fold: Mapping[str, str] = FOLD) ->
 
 def confusion(table: ContingencyTable, fold: bool = False) -> dict[str, dict[str, int]]:
     """Reference mark -> hypothesis mark -> count; '' is no mark or a missing word."""
-    names = ",.?" if fold else MARKS
-    read: Callable[[Side | None], str] = table.folded if fold else _mark
-    matrix = {a: dict.fromkeys(["", *names], 0) for a in ["", *names]}
+    names = ["", *(THREE if fold else MARKS)]
+    matrix = {a: dict.fromkeys(names, 0) for a in names}
     for kind, count in zip(table.kinds, table.counts.tolist(), strict=True):
-        a, b = read(kind.reference), read(kind.hypothesis)
+        a, b = table.mark(kind.reference, fold), table.mark(kind.hypothesis, fold)
         if (kind.reference and kind.hypothesis) or a or b:
-            # Marks that were not folded into , . ? count as no mark.
-            matrix[a if a in matrix else ""][b if b in matrix else ""] += count
+            matrix[a][b] += count
     return matrix
-
-
-def _mark(side: Side | None) -> str:
-    return side.mark if side is not None else ""

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import MARKS, Case, PairedMark
-from cappunc_cli.evaluation.contingency import ContingencyTable, Counts, PairKind, Side
+from cappunc_cli.evaluation.contingency import THREE, ContingencyTable, Counts, PairKind, Side
 
 Figure = NDArray[np.float64]
 
-THREE = ",.?"
 NAMES = {
     ",": "comma", ".": "period", "?": "question", "!": "exclamation",
     ":": "colon", ";": "semicolon", "—": "dash", "…": "ellipsis",
@@ -121,9 +120,7 @@ def classify(table: ContingencyTable, found: Callable[[Side | None], bool]) -> S
 
 def mark(table: ContingencyTable, name: str, fold: bool) -> Score:
     """Score of one mark, among , . ? after folding or among all marks."""
-    if fold:
-        return classify(table, lambda s: table.folded(s) == name)
-    return classify(table, lambda s: s is not None and s.mark == name)
+    return classify(table, lambda s: table.mark(s, fold) == name)
 
 
 def micro(table: ContingencyTable, fold: bool) -> Score:
@@ -173,7 +170,7 @@ def encoded(table: ContingencyTable, symbol: str) -> Score:
     if symbol in "UL":
         return classify(table, lambda s: s is not None and (s.case is not Case.LOWER) == (symbol == "U"))
     if symbol == "$":
-        return classify(table, lambda s: s is not None and table.folded(s) not in {*THREE})
+        return classify(table, lambda s: s is not None and table.mark(s) == "")
     return mark(table, symbol, fold=True)
 
 
@@ -184,17 +181,12 @@ def boundary(table: ContingencyTable) -> Score:
 
 def _slots(table: ContingencyTable, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
     """Marks that are correct, substituted, deleted (missed), inserted (false)."""
-    among = THREE if fold else MARKS
-
-    def read(side: Side | None) -> str:
-        found = table.folded(side) if fold else (side.mark if side is not None else "")
-        return found if found in among else ""
-
+    pairs = [(table.mark(k.reference, fold), table.mark(k.hypothesis, fold)) for k in table.kinds]
     return (
-        table.count(lambda k: read(k.reference) != "" and read(k.reference) == read(k.hypothesis)),
-        table.count(lambda k: "" != read(k.reference) != read(k.hypothesis) != ""),
-        table.count(lambda k: read(k.reference) != "" and read(k.hypothesis) == ""),
-        table.count(lambda k: read(k.reference) == "" and read(k.hypothesis) != ""),
+        table.total(a == b != "" for a, b in pairs),
+        table.total("" != a != b != "" for a, b in pairs),
+        table.total(a != "" == b for a, b in pairs),
+        table.total(a == "" != b for a, b in pairs),
     )
 
 

@@ -49,12 +49,7 @@ def _classes(table: ContingencyTable, read: Reader, names: Sequence[str]) -> dic
 
 def _three(table: ContingencyTable) -> Reader:
     """Read `,`, `.` or `?` after folding, or `O`."""
-
-    def read(side: Side) -> str:
-        mark = table.folded(side)
-        return mark if mark in {",", ".", "?"} else "O"
-
-    return read
+    return lambda side: table.mark(side) or "O"
 
 
 def _named(scores: dict[str, Score], names: dict[str, str]) -> dict[str, Value]:

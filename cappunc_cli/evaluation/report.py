@@ -36,7 +36,10 @@ _TITLES = {
     "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
     "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
-_HEADER = ("section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference")
+_HEADER = (
+    "section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference",
+    "signature",
+)  # fmt: skip
 _PARTS = ("precision", "recall", "f1")
 
 
@@ -181,19 +184,15 @@ def plain(value: Reported) -> float | dict[str, float | int]:
 def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
     """One line per metric; the last column is the signature, so that copied lines keep it."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_HEADER, "signature"])
+    writer = csv.DictWriter(out, _HEADER, lineterminator="\n")
+    writer.writeheader()
     for row in lines:
-        low, high = (row.interval.low, row.interval.high) if row.interval else ("", "")
         value = plain(row.value)
+        cells = value if isinstance(value, dict) else {"rate": value}
         if isinstance(row.value, PerThousand):
-            cells: list[object] = ["", "", "", round(row.value.rate, 2), "", "", "", row.value.count, row.value.words]
-        elif isinstance(value, float):
-            cells = ["", "", "", value, low, high, "", "", ""]
-        else:
-            cells = [value["precision"], value["recall"], value["f1"], "", low, high]
-            cells += [value["hits"], value["hypothesis"], value["reference"]]
-        writer.writerow([row.section, row.name, *cells, str(signature)])
+            cells = {"rate": cells["per_thousand"], "hypothesis": row.value.count, "reference": row.value.words}
+        bounds = asdict(row.interval) if row.interval else {}
+        writer.writerow({"section": row.section, "name": row.name, **cells, **bounds, "signature": signature})
     return out.getvalue()
 
 

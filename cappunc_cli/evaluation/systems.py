@@ -133,15 +133,17 @@ def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object
 def as_csv(systems: Sequence[System], signature: Signature) -> str:
     """One line for each system and score, with the interval, and the difference to the first system."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     head = ("system", "name", "precision", "recall", "figure", "low", "high", "difference", "p", "signature")
-    writer.writerow(head)
+    writer = csv.DictWriter(out, head, lineterminator="\n")
+    writer.writeheader()
     for system in systems:
         for name, value in system.scores.items():
-            parts = [float(value.precision), float(value.recall)] if isinstance(value, Score) else ["", ""]
-            interval = system.resampled.intervals[name] if system.resampled else None
-            difference = system.resampled.differences.get(name) if system.resampled else None
-            bounds = [interval.low, interval.high] if interval else ["", ""]
-            tested = [difference.difference, difference.p] if difference else ["", ""]
-            writer.writerow([system.name, name, *parts, headline(value), *bounds, *tested, str(signature)])
+            row = {"system": system.name, "name": name, "figure": headline(value), "signature": signature}
+            if isinstance(value, Score):
+                row |= {"precision": float(value.precision), "recall": float(value.recall)}
+            if system.resampled:
+                row |= asdict(system.resampled.intervals[name])
+                if difference := system.resampled.differences.get(name):
+                    row |= {"difference": difference.difference, "p": difference.p}
+            writer.writerow(row)
     return out.getvalue()

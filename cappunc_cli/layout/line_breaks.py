@@ -70,16 +70,6 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     return BreakQuality.BOUND if names or numbers else BreakQuality.WORD
 
 
-#: A linked list: the word that starts a line, and the rest.
-_LineStarts = tuple[int, "_LineStarts | None"]
-
-
-def _unfolded(starts: _LineStarts | None) -> Iterator[int]:
-    while starts is not None:
-        at, starts = starts
-        yield at
-
-
 class LineBreaker:
     """Breaks stretches of a text into lines of at most `width` characters; words are never split.
 
@@ -104,17 +94,16 @@ class LineBreaker:
         ideal = self.length(start, stop) / len(latest)
         # Dynamic programming from the last line up: for each word that can start the current line, the cost of the
         # best way to break all words from there on, and its line starts.
-        best: dict[int, tuple[float, _LineStarts]] = {
-            at: (self._line(at, stop, ideal), (at, None)) for at in range(earliest[-1], latest[-1] + 1)
+        best: dict[int, tuple[float, tuple[int, ...]]] = {
+            at: (self._line(at, stop, ideal), (at,)) for at in range(earliest[-1], latest[-1] + 1)
         }
         for first, last in zip(earliest[-2::-1], latest[-2::-1], strict=True):
             below, best = best, {}
             for at in range(first, last + 1):
                 ends = [to for to in below if to > at and self._fits(at, to)]
                 cost, to = min((self._upper_line(at, to, ideal) + below[to][0], to) for to in ends)
-                best[at] = cost, (at, below[to][1])
-        total, starts = best[start]
-        return total, tuple(_unfolded(starts))
+                best[at] = cost, (at, *below[to][1])
+        return best[start]
 
     def fit(self, start: int, stop: int, count: int) -> bool:
         """Whether words[start:stop] fit into `count` lines."""

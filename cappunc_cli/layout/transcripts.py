@@ -144,27 +144,26 @@ def _md(found: Sequence[Paragraph], _title: str, _language: str) -> str:
 
 def _marked(text: str) -> str:
     """Text for Markdown, with its links."""
-    parts, at = [], 0
-    for (start, stop), address in _links(text):
-        link = text[start:stop]
-        parts += [
-            _escaped(text[at:start]),
-            f"<{link}>" if "://" in link or "@" in link else f"[{_escaped(link)}]({address})",
-        ]
-        at = stop
-    return "".join((*parts, _escaped(text[at:])))
+    pieces = []
+    for piece, address in _linked(text):
+        link = f"<{piece}>" if "://" in piece or "@" in piece else f"[{_escaped(piece)}]({address})"
+        pieces.append(link if address else _escaped(piece))
+    return "".join(pieces)
 
 
 def _escaped(text: str) -> str:
     return _MARKUP.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2][:-1]}\\{found[2][-1]}", text)
 
 
-def _links(text: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """(start, stop) and address of each link in a text."""
+def _linked(text: str) -> Iterator[tuple[str, str]]:
+    """The pieces of a text, each with the address that it links to, or ""."""
+    at = 0
     for found in _LINK.finditer(text):
         link = found[0]
-        known = "://" in link
-        yield found.span(), link if known else f"mailto:{link}" if "@" in link else f"https://{link}"
+        yield text[at : found.start()], ""
+        yield link, link if "://" in link else f"mailto:{link}" if "@" in link else f"https://{link}"
+        at = found.end()
+    yield text[at:], ""
 
 
 def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
@@ -173,11 +172,11 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
         if part.name:
             parts.append(f"<h2>{escape(part.name)}</h2>")
         time = f'<time datetime="PT{_iso(part.time)}">{part.time}</time>' if part.time else ""
-        text, at = [], 0
-        for (start, stop), address in _links(part.text):
-            text += [escape(part.text[at:start]), f'<a href="{escape(address)}">{escape(part.text[start:stop])}</a>']
-            at = stop
-        parts.append(f"<p>{time}{''.join(text)}{escape(part.text[at:])}</p>")
+        pieces = (
+            f'<a href="{escape(address)}">{escape(piece)}</a>' if address else escape(piece)
+            for piece, address in _linked(part.text)
+        )
+        parts.append(f"<p>{time}{''.join(pieces)}</p>")
     body = "\n".join(('<main class="transcript">', *parts, "</main>"))
     return HtmlPage(title, body, language=language or "und").html()
 
@@ -209,12 +208,10 @@ def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
         if part.time:
             run = paragraph.add_run(f"{part.time}  ")
             run.font.size, run.font.color.rgb = Pt(9), RGBColor(0x5C, 0x62, 0x6C)
-        at = 0
-        for (start, stop), address in _links(part.text):
-            paragraph.add_run(_for_xml(part.text[at:start]))
-            _add_link(paragraph, part.text[start:stop], address)
-            at = stop
-        paragraph.add_run(_for_xml(part.text[at:]))
+        for piece, address in _linked(part.text):
+            run = paragraph.add_run(_for_xml(piece))
+            if address:
+                _link(paragraph, run, address)
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()
@@ -226,14 +223,13 @@ def _for_xml(text: str) -> str:
     return text
 
 
-def _add_link(paragraph: Any, text: str, address: str) -> None:
-    """Add a link; python-docx reads links and has no method to write one."""
+def _link(paragraph: Any, run: Any, address: str) -> None:
+    """Make a link of a run; python-docx reads links and has no method to write one."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn
     from docx.shared import RGBColor
 
-    run = paragraph.add_run(_for_xml(text))
     run.font.underline, run.font.color.rgb = True, RGBColor(0xB9, 0x3C, 0x0B)
     link = OxmlElement("w:hyperlink")
     link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))

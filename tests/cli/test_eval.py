@@ -607,7 +607,7 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
 def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
     from cappunc_cli.document.pauses import pauses
     from cappunc_cli.document.words import Word
-    from cappunc_cli.features.evaluate.restorer import _shuffled
+    from cappunc_cli.features.evaluate.restorer import shuffled_pauses
 
     gaps = [0, 700, None, 30, 40, 50, 60, 70]
     words, clock = [], 0
@@ -615,7 +615,7 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
         words.append(Word("a", clock, None if gap is None else clock + 5))
         clock += 5 + (gap or 0)
     words.append(Word("b", clock, clock + 5))
-    before, after = pauses(words), pauses(_shuffled(words, 1))
+    before, after = pauses(words), pauses(shuffled_pauses(words, 1))
     assert before[:-1] == gaps
     assert after[2] is None
     assert after != before
@@ -625,13 +625,13 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
 def test_starts_alone_drops_the_ends() -> None:
     from cappunc_cli.document.pauses import pauses
     from cappunc_cli.document.words import Word
-    from cappunc_cli.features.evaluate.restorer import STARTS
+    from cappunc_cli.features.evaluate.restorer import without_ends
 
     words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
-    assert [word.start for word in STARTS.apply(words)] == [word.start for word in words]
+    assert [word.start for word in without_ends(words)] == [word.start for word in words]
     assert pauses(words)[:30] == [100] * 30
-    assert pauses(STARTS.apply(words))[:30] == [0] * 30
-    assert pauses(STARTS.apply(words))[30] == 1_800
+    assert pauses(without_ends(words))[:30] == [0] * 30
+    assert pauses(without_ends(words))[30] == 1_800
 
 
 def test_marks_given_restores_only_case(tiny_model: Path, tmp_path: Path) -> None:

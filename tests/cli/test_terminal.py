@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,17 @@ def test_the_bar_is_gone_while_the_result_is_shown(
     # Whatever a terminal obeys may stand before the first line, but nothing that it shows.
     first = next(line for line in shown.splitlines() if line.endswith(("--- talk.srt", "1")))
     assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", first) in ("--- talk.srt", "1")
+
+
+def test_stream_at_a_terminal_says_that_it_waits(tiny_model: Path) -> None:
+    leader, follower = os.openpty()
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--model", str(tiny_model)]
+    with subprocess.Popen(command, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(follower)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"cappunc: waiting for words: type or paste them; Ctrl-D ends\n"
+        os.write(leader, b"hello anna then we went\n\x04")
+        assert process.stdout.read().lower().startswith(b"hello")
+    os.close(leader)
+    assert process.returncode == 0

@@ -98,14 +98,14 @@ def test_check_lists_what_the_command_line_lists(name: str) -> None:
     assert as_json == report["stretches"]
 
 
-def test_convert_and_captions_give_the_bytes_of_the_command_line() -> None:
+def test_convert_and_captions_give_the_bytes_of_the_cappunc_line() -> None:
     model = ("--model", TINY, "--device", "cpu", TALK, "-o", "-")
-    shell = command_line("convert", "--to", "md", "--times", *model)
+    shell = cappunc_line("convert", "--to", "md", "--times", *model)
     assert cappunc.convert(TALK, "md", TINY, device="cpu", times=True) == shell.stdout
-    shell = command_line("captions", "--to", "vtt", "--profile", "bbc", "--min-gap", 80, "--fps", 25, *model)
+    shell = cappunc_line("captions", "--to", "vtt", "--profile", "bbc", "--min-gap", 80, "--fps", 25, *model)
     given = {"profile": "bbc", "limits": {"min_gap": 80}, "fps": 25.0}
     assert cappunc.captions(TALK, TINY, device="cpu", to="vtt", **given) == shell.stdout  # type: ignore[arg-type]
-    shell = command_line("captions", "--no-restore", "--by", "sentence", TALK, "-o", "-")
+    shell = cappunc_line("captions", "--no-restore", "--by", "sentence", TALK, "-o", "-")
     assert cappunc.captions(TALK, by="sentence", restore=False) == shell.stdout
     assert shell.stdout.count(b" --> ") > 0
 
@@ -113,12 +113,12 @@ def test_convert_and_captions_give_the_bytes_of_the_command_line() -> None:
 def test_review_and_evaluate_give_what_the_command_line_prints(tmp_path: Path) -> None:
     ours = tmp_path / "ours.srt"
     cappunc.fix(TALK, TINY, device="cpu").save(ours)
-    (report,) = json.loads(command_line("review", "--json", "--below", 0.99, "--model", TINY, ours).stdout)
+    (report,) = json.loads(cappunc_line("review", "--json", "--below", 0.99, "--model", TINY, ours).stdout)
     found = cappunc.review(ours, TINY, below=0.99)
     assert found["doubts"]
     assert found == {name: report[name] for name in ("stretches", "doubts")}
     for systems, more in (([TALK], ("--metric", "nemo")), ([TALK, ours], ("--bootstrap", "50"))):
-        shell = json.loads(command_line("eval", "--ref", ours, *systems, *more, "--json").stdout)
+        shell = json.loads(cappunc_line("eval", "--ref", ours, *systems, *more, "--json").stdout)
         options: dict[str, Any] = {"metric": "nemo"} if "nemo" in more else {"bootstrap": 50}
         assert json.loads(json.dumps(cappunc.evaluate(ours, *systems, **options))) == shell
 

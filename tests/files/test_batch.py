@@ -459,6 +459,21 @@ def test_a_log_has_a_line_for_each_file(tree: Path) -> None:
     assert "0 files fixed, 30 up to date, 1 skipped, 1 failed" in run_in(tree, "in", "-o", "out").stderr
 
 
+@pytest.mark.slow
+def test_the_log_of_a_thousand_files_can_be_read_back(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for i in range(1000):
+        (tmp_path / f"in/{i}.txt").write_text("" if i % 100 == 0 else f"hello anna {i}\n")
+    assert run_in(tmp_path, "in", "-o", "out", "--log", "log.jsonl").exit_code == 0
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
+    assert sorted(line["file"] for line in lines) == sorted(f"in/{i}.txt" for i in range(1000))
+    assert sum(line["words"] for line in lines) == 990 * 3
+    for line in lines:
+        assert Path(tmp_path, line["target"]).read_bytes() or not line["words"]
+        assert line["status"] in ("fixed", "unchanged")
+        assert line["seconds"] >= 0
+
+
 def test_a_log_to_standard_error_and_none_over_an_input(tree: Path) -> None:
     run = run_in(tree, "in/0.txt", "-o", "-", "--log", "-")
     assert json.loads(run.stderr.splitlines()[0])["file"] == "in/0.txt"

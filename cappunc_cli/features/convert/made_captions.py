@@ -168,11 +168,16 @@ def verify_captions(output: str, kind: str, captions: Sequence[Caption]) -> None
     found = shown_cues(formats.read(output, format=own), even_rolling=True) or []
     seen = [line for cue in found for line in cue.lines]
     wanted = [line for caption in captions for line in _seen(caption)]
+    verify_same(seen, wanted, kind)
+    if len(found) != sum(any(_seen(caption)) for caption in captions):
+        raise BadInput(f"{kind.upper()} would have {len(found)} captions instead of {len(captions)}")
+
+
+def verify_same(seen: Sequence[str], wanted: Sequence[str], kind: str) -> None:
+    """Raises BadInput unless a new file shows these lines or words."""
     for one, other in zip([*seen, ""], [*wanted, ""], strict=False):
         if one != other:
             raise BadInput(f"“{other}” would be shown as “{one}” in {kind.upper()}")
-    if len(found) != sum(any(_seen(caption)) for caption in captions):
-        raise BadInput(f"{kind.upper()} would have {len(found)} captions instead of {len(captions)}")
 
 
 def _seen(caption: Caption) -> list[str]:

@@ -21,6 +21,7 @@ from cappunc_cli.features.convert.made_captions import (
     restored,
     spread,
     timed_words,
+    verify_same,
 )
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
@@ -123,13 +124,9 @@ class Converter:
 
 def _verify_words(output: str, texts: Sequence[str]) -> None:
     """Raises BadInput unless these words are read back from new JSON."""
-    if not texts:
-        return
-    found = [part for word in formats.read(output, "x.json").words for part in word.text.split()]
+    found = formats.read(output, "x.json").words if texts else ()
     wanted = [part for text in texts for part in INVISIBLE.sub("", text).split()]
-    for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
-        if one != other:
-            raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in JSON")
+    verify_same([part for word in found for part in word.text.split()], wanted, "json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,21 +20,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceTimes:
-    """A function that gives the model (some of) the reference's times, and its name in the signature."""
-
-    name: str
-    apply: Callable[[Sequence[Word]], Sequence[Word]]
-
-
 class Restorer:
-    """A model and the options with which it is scored."""
+    """A model and the options with which it is scored.
 
-    def __init__(self, model: Model, options: Options, fold: Mapping[str, str], times: ReferenceTimes) -> None:
-        self.model = model
-        self.options = options
-        self.fold = fold
-        self.times = times
+    `times` says which of the reference's times it gets: all of them (`yes`), only `starts`, or times in which the
+    pauses are `shuffled` with the seed.
+    """
+
+    model: Model
+    options: Options
+    fold: Mapping[str, str]
+    times: str = "yes"
+    seed: int = 0
 
     def identity(self) -> str:
         """Name and hash for the signature, and those of the other models of an ensemble."""
@@ -44,9 +40,10 @@ class Restorer:
 
     def described(self) -> dict[str, str]:
         """The options for the signature, most important first."""
+        times = f"shuffled@{self.seed}" if self.times == "shuffled" else self.times
         window, overlap, cut = self.options.windows(self.model.config)
         return {
-            "pauses": self.times.name if self.options.pauses else "no",
+            "pauses": times if self.options.pauses else "no",
             "marks": "given" if self.options.existing == "keep" else self.options.marks or "all",
             "sensitivity": f"{self.options.sensitivity:g}",
             **({"style": self.options.style} if self.options.style != "standard" else {}),
@@ -58,45 +55,39 @@ class Restorer:
     def with_every_mark(self) -> Restorer:
         """The same model with all marks that it restores, including quotation marks and dashes."""
         marks = "".join((*self.model.config.marks, *self.model.config.around))
-        return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.times)
+        return replace(self, options=replace(self.options, marks=marks))
 
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
-
         config = self.model.config
-        read = as_read(self.times.apply(words), self.model, self.options)
+        if self.times == "shuffled":
+            words = shuffled_pauses(words, self.seed)
+        elif self.times == "starts":
+            words = without_ends(words)
+        read = as_read(words, self.model, self.options)
         rows = probabilities(read.parts, self.model, self.options)
         texts = read.joined(rewrite(read.parts, rows, self.model, self.options))
         last = np.append(np.diff(read.owners) > 0, True)  # the mark of a word is that of its last part
         return texts, fold_columns(rows[last, len(config.cases) :], config.marks, self.fold)
 
 
-def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
+def shuffled_pauses(words: Sequence[Word], seed: int) -> list[Word]:
     """The same words with their known pauses shuffled; unknown pauses stay where they are."""
     old = pauses(words)
     known = [pause for pause in old if pause is not None]
     Random(seed).shuffle(known)
-    shuffled_pauses = iter(known)
+    remaining = iter(known)
     clock, result = 0, []
     before: int | None = None
     for word, pause in zip(words, old, strict=True):
         # Only pauses matter: words last 1 ms, without an end before an unknown pause and without a start after one.
         start = None if before is None else clock
         result.append(replace(word, start=start, end=None if pause is None else clock + 1))
-        before = pause if pause is None else next(shuffled_pauses)
+        before = pause if pause is None else next(remaining)
         clock += 1 + (before or 0)
     return result
 
 
-def _without_ends(words: Sequence[Word]) -> list[Word]:
+def without_ends(words: Sequence[Word]) -> list[Word]:
     """The same words with start times only, as in YouTube's captions."""
     return [replace(word, end=None) for word in words]
-
-
-AS_GIVEN = ReferenceTimes("yes", lambda words: words)
-STARTS = ReferenceTimes("starts", _without_ends)
-
-
-def shuffled(seed: int) -> ReferenceTimes:
-    """Times in which the pauses of a text are shuffled."""
-    return ReferenceTimes(f"shuffled@{seed}", partial(_shuffled, seed=seed))

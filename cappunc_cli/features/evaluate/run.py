@@ -23,7 +23,7 @@ from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.features.evaluate.inputs import Reading, listing, paired, read_text, restored, sources
 from cappunc_cli.features.evaluate.options import PRESETS, EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
-from cappunc_cli.features.evaluate.restorer import AS_GIVEN, STARTS, Restorer, shuffled
+from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
 from cappunc_cli.files.model_choice import ModelChoice
@@ -229,8 +229,8 @@ def _restorer(options: EvalOptions, fold: Mapping[str, str]) -> Restorer:
         pauses=scored.pauses,
         apart=scored.independent,
     )
-    times = shuffled(options.seed) if scored.shuffle_pauses else STARTS if scored.starts_alone else AS_GIVEN
-    restorer = Restorer(load_model(name, scored.device, engine=scored.engine), asked, fold, times)
+    times = "shuffled" if scored.shuffle_pauses else "starts" if scored.starts_alone else "yes"
+    restorer = Restorer(load_model(name, scored.device, engine=scored.engine), asked, fold, times, options.seed)
     if options.preset == "autopunct" and scored.marks is None:
         restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:
