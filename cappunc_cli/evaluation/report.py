@@ -12,8 +12,8 @@ from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Interval
-from cappunc_cli.evaluation.contingency import confusion, tabulate
-from cappunc_cli.evaluation.metrics import ERRORS, METRICS, THREE, PerThousand, Reported, Score, word_counts
+from cappunc_cli.evaluation.contingency import THREE, confusion, tabulate
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
 from cappunc_cli.evaluation.tables import Table
 

@@ -18,7 +18,7 @@ class HtmlPage:
 
     `assets` names style sheets and scripts of this package beside style.css, in their order. `data` becomes JSON in an
     element with the id `data`. The Content-Security-Policy lets the page load nothing; `serves` is whether it may talk
-    to the server that it came from, `drawn` whether its figures bring styles of their own.
+    to the server that it came from.
     """
 
     title: str
@@ -27,7 +27,6 @@ class HtmlPage:
     data: Any = None
     language: str = "en"
     serves: bool = False
-    drawn: bool = False
 
     def html(self) -> str:
         """The whole page."""
@@ -36,7 +35,7 @@ class HtmlPage:
         policy = "; ".join(
             (
                 "default-src 'none'",
-                "style-src 'unsafe-inline'" if self.drawn else f"style-src {_hash(style)}",
+                f"style-src {_hash(style)}",
                 f"script-src {_hash(script)}" if script else "script-src 'none'",
                 "img-src data:",
                 "media-src blob:",

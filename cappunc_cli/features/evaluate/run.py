@@ -76,7 +76,7 @@ def evaluate(
         raise WrongUsage(f"metric must be one of {', '.join(PRESETS)}, not {metric!r}")
     options = EvalOptions(
         ScoredModel(lang=codes_of(language), model=model),
-        tuple(map(os.fspath, systems)),
+        tuple(os.fspath(system) for system in systems),
         (os.fspath(reference),),
         format_name=format,
         preset=metric,
