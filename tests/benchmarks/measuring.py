@@ -18,6 +18,7 @@ from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import ModelConfig
 
+RESULTS = Path(__file__).resolve().parent / "results"
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
 _WATCHED = """
 import resource, subprocess, sys, time
@@ -62,7 +63,9 @@ def print_report(report: Mapping[str, Any]) -> None:
 
 def head(data: Path | None = None, command: str = "") -> dict[str, Any]:
     """The command (with $DATA for `data`), the date and the machine; give `command` if arguments are local paths."""
-    words = ("$DATA" if data is not None and Path(word) == data else shlex.quote(word) for word in sys.argv)
+    words = ["$DATA" if data is not None and Path(word) == data else shlex.quote(word) for word in sys.argv]
+    if (module := sys.modules["__main__"].__spec__) is not None:  # called as `python -m`
+        words[:1] = ["-m", module.name]
     return {
         "command": command or " ".join(["python", *words]),
         "date": date.today().isoformat(),

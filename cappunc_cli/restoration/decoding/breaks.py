@@ -8,7 +8,7 @@ the outputs of a classifier to new a priori probabilities), and the probabilitie
 Captions that are followed by silence have frequencies of their own: in films they nearly always end a sentence,
 whatever their words. Where sentence ends become rarer, so do the capitals after them, which would otherwise pass for
 names. On texts held out from training this improves captions that end with sentences where they can, and neither helps
-nor harms those that break anywhere (tests/benchmarks/captions.py; film.py for what stays open in captions of films).
+nor harms those that break anywhere (models/lab/studies/captions.py; film.py for what stays open in captions of films).
 Networks that have read texts cut into captions (`captions` in their recipes) gain as much: they see that captions end,
 but not how often a sentence ends with them in this file.
 

@@ -1,6 +1,6 @@
 """What caption breaks are worth as evidence: texts cut into captions, restored with and without that evidence.
 
-    python tests/benchmarks/captions.py --data ../shared/data > tests/benchmarks/results/captions.json
+    python -m models.lab.studies.captions --data ../shared/data > tests/benchmarks/results/captions.json
 
 The held-out ends of training corpora (`heldout` in train.toml) in captions of one or two lines without gaps, which end
 with sentences where possible, or anywhere. Micro-F1 over , . ? and F1 of sentence ends. A quarter of an hour on two
@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from measuring import head, options_with_data, print_report
-
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
@@ -24,6 +22,7 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
+from tests.benchmarks.measuring import head, options_with_data, print_report
 
 CORPORA = {
     "en": ("changelog", "crd3", "whpress"),
@@ -75,7 +74,7 @@ def scores(tokens: list[str], words: list[Word], model: Model, options: Options)
     result = {}
     for name, seen in (("without", [replace(word, cue=0) for word in words]), ("with", words)):
         found = evaluate([Sample(name, tokens, rewrite(seen, rows, model, options))]).scores
-        result[name] = {key: round(float(found[key].f1), 4) for key in ("micro", "boundary")}
+        result[name] = {key: round(float(found[key].f1), 4) for key in ("micro", "boundary")}  # type: ignore[union-attr]
     return result
 
 

@@ -1,7 +1,7 @@
 """Precision and recall of restored quotation marks, as pairs.
 
-    python tests/benchmarks/quotes.py --data ../shared/data             the evaluation sets, results/quotes.json
-    python tests/benchmarks/quotes.py --data ../shared/data --curve     the held-out ends, by the lowest probability
+    python -m models.lab.studies.quotes --data ../shared/data             the evaluation sets, results/quotes.json
+    python -m models.lab.studies.quotes --data ../shared/data --curve     the held-out ends, by the lowest probability
 
 A pair is right if its first and last word are. The rule for pairs that might be added by default is chosen on the
 curve, on held-out ends of training corpora with quotations, never on the evaluation sets.
@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measuring import digest, head, options_with_data
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.document.words import Word
@@ -26,11 +24,12 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
+from tests.benchmarks.measuring import RESULTS, digest, head, options_with_data
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-RESULTS = Path(__file__).resolve().parent / "results" / "quotes.json"
+RESULT = RESULTS / "quotes.json"
 #: Evaluation sets of English with quotation marks.
 SETS = ("podcast", "ted", "news", "wiki")
 _FEWEST = 5
@@ -151,8 +150,8 @@ def main() -> None:
         part = {"held-out ends": report | {"by_least": curve(model, recipe)}}
     else:
         part = {"evaluation": report | {"sets": scored(model, options.data)}}
-    old = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(old | part, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    old = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
+    RESULT.write_text(json.dumps(old | part, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a larger trigram model gains: the shipped model of a language and a larger one on the evaluation sets.
 
     python -m models.lab.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
-    python tests/benchmarks/ngrams.py ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
+    python -m models.lab.studies.ngrams ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
 
 Both are estimated from the same texts; the shipped one is pruned to a megabyte.
 """
@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from measuring import digest, head, options_with_data, print_report
-
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import headline
@@ -23,6 +21,7 @@ from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.models.trigrams import load
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import load_model, restore
+from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
 SHOWN = ("micro", "comma", "period", "case")
 
@@ -57,7 +56,7 @@ def main() -> None:
             "bias": dict(model.config.bias),
             "rows": rows,
         }
-    command = f"python tests/benchmarks/ngrams.py {arguments.language} {arguments.larger.name} --data $DATA"
+    command = f"python -m models.lab.studies.ngrams {arguments.language} {arguments.larger.name} --data $DATA"
     report = {**head(command=f"{command} --words {arguments.words}"), "words": arguments.words, "models": models}
     print_report(report)
 

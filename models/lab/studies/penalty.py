@@ -1,7 +1,7 @@
 """What the penalty for contradictions between marks and case is worth in the training of the recurrent network.
 
     python -m models.lab.prepare models/en-fast/train.toml      once
-    python tests/benchmarks/penalty.py > tests/benchmarks/results/penalty.json
+    python -m models.lab.studies.penalty > tests/benchmarks/results/penalty.json
 
 Short runs of the recipe of `en-live` without a teacher that differ only in the penalty, and one with another seed. Each
 is scored by argmax at the look-ahead of `gru_trainer` on the held-out ends of the largest corpora: micro-F1 over
@@ -18,7 +18,6 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from measuring import head, print_report
 
 from cappunc_cli.document.labels import LOWER
 from cappunc_cli.features.train.training_run import CHECKPOINT
@@ -36,8 +35,9 @@ from models.lab.gru.gru_trainer import (
 )
 from models.lab.recipe import LabRecipe
 from models.lab.windows import LabWindows
+from tests.benchmarks.measuring import head, print_report
 
-RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"
+RECIPE = Path(__file__).resolve().parents[2] / "en-live" / "train.toml"
 #: By the price, and the seed.
 ROWS = ((0.0, 1), (0.3, 1), (0.3, 2), (1.0, 1))
 TOKENS, BATCH, WORDS = 1_500_000, 2048, 6000
@@ -87,7 +87,7 @@ def main() -> None:
             own = replace(recipe, seed=seed, runs=Path(folder), prepared=recipe.arrays())
             rows.append(measure(own, replace(live, penalty=penalty), windows))
         print(rows[-1], file=sys.stderr, flush=True)
-    report = {**head(command="python tests/benchmarks/penalty.py"), "tokens": TOKENS, "words": WORDS, "rows": rows}
+    report = {**head(command="python -m models.lab.studies.penalty"), "tokens": TOKENS, "words": WORDS, "rows": rows}
     print_report(report)
 
 

@@ -1,6 +1,6 @@
 """What pauses are worth in other languages: sampled ones where no timed speech is available, real ones in French.
 
-    python tests/benchmarks/drawn_pauses.py --data ../shared/data > tests/benchmarks/results/drawn_pauses.json
+    python -m models.lab.studies.drawn_pauses --data ../shared/data > tests/benchmarks/results/drawn_pauses.json
 
 Every word of a text gets a pause that a speaker of English made after the same mark, on a clock that no training has
 seen (earnings21, Speechmatics). That is optimistic: speakers of these languages may pause differently, and a pause
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.pauses import pauses
@@ -29,6 +28,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
 from models.lab.score import evaluate
+from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
 #: Whose pauses are drawn: no model has learnt from these times.
 CLOCK = "timed/earnings21_speechmatics.jsonl.xz"

@@ -1,6 +1,6 @@
 """Sentence ends and questions in film captions: how many are missed, how many are superfluous.
 
-    python tests/benchmarks/film.py --data ../shared/data --samples ../shared/samples --run after
+    python -m models.lab.studies.film --data ../shared/data --samples ../shared/samples --run after
 
 Real captions of one film in each of three languages, stripped but for the dashes of their speakers, and the held-out
 ends of two dialogue corpora (`heldout` in train.toml) in captions like those of films: most end with a sentence, they
@@ -18,8 +18,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from measuring import digest, head, options_with_data
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
 from cappunc_cli.document.pauses import cue_ends
@@ -30,8 +28,9 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
+from tests.benchmarks.measuring import RESULTS, digest, head, options_with_data
 
-RESULTS = Path(__file__).resolve().parent / "results" / "film.json"
+RESULT = RESULTS / "film.json"
 FILMS = {
     "en": "vtt/pbs__pycaption__examples_example.vtt",
     "es": "vtt/glut23__webvtt-py__tests_subtitles_netflix_chicas_del_cable.vtt",
@@ -120,10 +119,10 @@ def main() -> None:
         rows[name] = counted([word.text for word in words], found, [*cue_ends(words)[:-1], True])
         print(name, rows[name], flush=True)
     models = {model.config.name: digest(model.config) for model in opened.values()}
-    kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    command = f"python tests/benchmarks/film.py --data $DATA --samples $SAMPLES --run {options.run}"
+    kept: dict[str, Any] = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
+    command = f"python -m models.lab.studies.film --data $DATA --samples $SAMPLES --run {options.run}"
     kept[options.run] = {**head(command=command), "words": options.words, "models": models, "rows": rows}
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+    RESULT.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The effect of window, overlap and `min_words_cut`: the figure and tables of Nguyen et al. for our model.
 
-    python tests/benchmarks/chunks.py models/en --data ../shared/data > tests/benchmarks/results/chunks.json
-    python tests/benchmarks/chunks.py --draw docs/chunks.svg
+    python -m models.lab.studies.chunks models/en --data ../shared/data > tests/benchmarks/results/chunks.json
+    python -m models.lab.studies.chunks --draw docs/chunks.svg
 
 Development texts only: the beginning of TED dev2012 and the held-out ends of training corpora. The model reads each
 text once for every window and overlap; all cuts are then tried on the same probabilities.
@@ -19,8 +19,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from measuring import head, identity, print_report
-
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
@@ -34,8 +32,9 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, load_model, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
+from tests.benchmarks.measuring import RESULTS, head, identity, print_report
 
-RESULTS = Path(__file__).parent / "results" / "chunks.json"
+RESULT = RESULTS / "chunks.json"
 TITLE, TED = "TED dev2012, cased", "en/eval/ted_dev2012_cased.txt.xz"
 CORPORA = ("bitcoin", "fedspeech", "crd3", "earnings22", "strato")
 #: Words in a window, and the shares of it that two windows have in common; the paper's is a half.
@@ -141,10 +140,10 @@ def main() -> None:
     parser.add_argument("model", type=Path, nargs="?", help="model directory with its train.toml")
     parser.add_argument("--data", type=Path, help="where the texts lie, if not where the recipe says")
     parser.add_argument("--words", type=int, default=12_000, help="words of TED, and of all corpora together")
-    parser.add_argument("--draw", type=Path, metavar="SVG", help=f"draw {RESULTS.name} instead")
+    parser.add_argument("--draw", type=Path, metavar="SVG", help=f"draw {RESULT.name} instead")
     arguments = parser.parse_args()
     if arguments.draw:
-        arguments.draw.write_text(cuts(json.loads(RESULTS.read_text("utf-8"))["rows"]), "utf-8")
+        arguments.draw.write_text(cuts(json.loads(RESULT.read_text("utf-8"))["rows"]), "utf-8")
         return
     if arguments.model is None:
         parser.error("which model?")
