@@ -8,6 +8,7 @@ import kills
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are found in /proc")
 def test_a_killed_run_loses_nothing_and_leaves_nothing_behind() -> None:

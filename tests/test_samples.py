@@ -27,6 +27,7 @@ def shouted(word: Word, number: int) -> str:
     return text if strip(text)[0] == bare else word.text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FOLDERS, reason=f"no samples at {SHARED}")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_samples_of(folder: Path) -> None:

@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from measuring import head, identity, options_with_data, print_report
-from stretches import documents
+from measuring import documents, head, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from cappunc_cli import formats
+from cappunc_cli.document.words import Word
 from cappunc_cli.features.bench.hardware import hardware, versions
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.models.network import OnnxEngine
@@ -80,6 +83,20 @@ def watched(*arguments: str, tree: Path | None = None) -> dict[str, float]:
     done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True, cwd=tree)
     peak, wall, cpu = map(float, done.stdout.split())
     return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
+
+
+def documents(data: Path, name: str, count: int, last: bool = False) -> Iterator[list[Word]]:
+    """Documents of a set from its start, or its end, `count` words in all; none has more than half of them."""
+    with lzma.open(data / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
+        texts = [text for text in lines.read().split("\n\n") if text.strip()]
+    total = 0
+    for text in reversed(texts) if last else texts:
+        words = list(formats.read(text + "\n", "talk.txt").words)
+        words = words[-(count // 2) :] if last else words[: count // 2]
+        yield words
+        total += len(words)
+        if total >= count:
+            return
 
 
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from measuring import identity, options_with_data, print_report
-from stretches import documents
+from measuring import documents, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
 from cappunc_cli.document.words import Word

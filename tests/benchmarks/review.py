@@ -10,16 +10,13 @@ meetings. Two minutes on two cores.
 
 from __future__ import annotations
 
-import lzma
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from measuring import head, identity, options_with_data, print_report
+from measuring import documents, head, identity, options_with_data, print_report
 
-from cappunc_cli import formats
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.low_confidence import find_low_confidence
@@ -29,19 +26,6 @@ from cappunc_cli.restoration.pipeline import Model, estimate_missing, load_model
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}
 BELOW = (0.5, 0.6, 0.7, 0.8, 0.9)
-
-
-def documents(path: Path, most: int) -> Iterator[list[Word]]:
-    """The documents of a set, so many words in all."""
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        texts = lines.read().split("\n\n")
-    for text in texts:
-        words = list(formats.read(text + "\n", "talk.txt").words)[:most] if text.strip() else []
-        if words:
-            yield words
-        most -= len(words)
-        if most <= 0:
-            return
 
 
 def _mark(text: str) -> str:
@@ -106,7 +90,7 @@ def main() -> None:
     rows = {}
     for title, name in SETS.items():
         counts: Counter[str] = Counter()
-        for words in documents(arguments.data / "en/eval" / f"{name}.txt.xz", arguments.words):
+        for words in documents(arguments.data / "en/eval", name, arguments.words):
             measure(words, model, counts)
         rows[title] = {"words": counts["words"], **shares(counts)}
         print(f"{title}: {rows[title]}", file=sys.stderr)

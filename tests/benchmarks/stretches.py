@@ -14,21 +14,18 @@ The detector's constants were chosen on other texts: the last 6,000 words each o
 
 from __future__ import annotations
 
-import lzma
 import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import head, identity, options_with_data, print_report
+from measuring import documents, head, identity, options_with_data, print_report
 
-from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.options import Options
@@ -109,20 +106,6 @@ class Damaged:
 
     def are(self, *kinds: str) -> Flags:
         return np.array([kind in kinds for kind in self.kinds])
-
-
-def documents(data: Path, name: str, count: int, last: bool) -> Iterator[list[Word]]:
-    """Documents of a set from its start, or its end, `count` words in all."""
-    with lzma.open(data / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
-        texts = [text for text in lines.read().split("\n\n") if text.strip()]
-    total = 0
-    for text in reversed(texts) if last else texts:
-        words = list(formats.read(text + "\n", "talk.txt").words)
-        words = words[-(count // 2) :] if last else words[: count // 2]
-        yield words
-        total += len(words)
-        if total >= count:
-            return
 
 
 def damaged(words: Sequence[Word], chance: random.Random) -> Damaged:

@@ -595,6 +595,7 @@ def test_folding_is_spelled_out() -> None:
     assert hash_words([["a", "b"]]) != hash_words([["a"], ["b"]])
 
 
+@pytest.mark.slow
 def test_contractions_of_the_benchmark_join(shared: Path) -> None:
     counts = {"test2011": (830, 807, 46), "test2011asr": (798, 809, 35), "dev2012": (22_449, 18_908, 1515)}
     # dev2012 has six marks more, on lone symbols right after another mark.

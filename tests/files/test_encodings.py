@@ -46,9 +46,8 @@ SAID = {
 FILES = [(said, codec) for said, codecs in SAID.items() for codec in codecs]
 STYLES = [
     (Case.UPPER, "!", "", ""),
-    (Case.CAPITAL, ".", "", ""),
-    (Case.UPPER, "…", "“", "”"),
-    (Case.CAPITAL, "?", "¿", ""),
+    (Case.CAPITAL, "…", "“", "”"),
+    (Case.UPPER, "?", "¿", ""),
 ]
 
 

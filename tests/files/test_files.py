@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.atomic import temporary, write_atomic
 from cappunc_cli.files.encodings import Encoding, decode, encode, writable
@@ -37,41 +36,6 @@ def test_decoding_and_encoding_are_lossless(data: bytes) -> None:
     except BadInput:
         return  # refused, not damaged
     assert encode(text, encoding) == data
-
-
-#: A file of each text format and of JSON.
-TRANSCRIPTS = [
-    path
-    for folder in (*formats.TEXT_FORMATS, "json/vosk")
-    for path in sorted((Path(__file__).resolve().parents[2] / "fixtures" / folder).iterdir())[-1:]
-]
-
-
-@given(
-    st.sampled_from(TRANSCRIPTS),
-    st.sampled_from([*LEGACY, "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp932", "cp949"]),
-    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=4)), max_size=12),
-    st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=12)), max_size=12),
-)
-def test_broken_files_in_legacy_code_pages_come_back_to_the_byte(
-    path: Path, codec: str, wounds: list[tuple[float, int, bytes]], said: list[tuple[float, bytes]]
-) -> None:
-    text = path.read_bytes().decode("utf-8", "replace")
-    for where, data in said:  # letters of the code page, anywhere
-        at = round(where * len(text))
-        text = text[:at] + data.decode(codec, "ignore") + text[at:]
-    broken = bytearray(text.encode(codec, "ignore"))
-    for where, size, data in wounds:
-        at = round(where * len(broken))
-        broken[at : at + size] = data
-    try:
-        shown, encoding = decode(bytes(broken))
-        document = formats.read(shown, path.name)
-    except CappuncError:
-        return
-    assert encode(shown, encoding) == broken
-    same = formats.write(document, [word.text for word in document.words])
-    assert encode(same, encoding) == broken
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats import ass
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.cues import Cue, Timing, milliseconds, read_cues, timing
-from cappunc_cli.formats.markup import HIDDEN
 from cappunc_cli.formats.speech import WORDS_ALONE, scan
 from cappunc_cli.formats.splice import split_lines
-from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML
 
 
 def spoken(text: str) -> list[str]:
@@ -244,12 +241,6 @@ def test_the_fast_path_finds_the_same_words(parts: list[tuple[str, str]]) -> Non
     fast = read_cues("srt", text, [Cue(0, 1000, (0, len(text)))], ()).words
     assert found == [(word.text, *word.places, None, None, word.sound, word.followed) for word in fast]
     assert (speech.trailing, speech.sound) == (None, False)
-
-
-@pytest.mark.parametrize("hidden", [HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
-@given(st.text(st.sampled_from("ab1 \n\\Nnh<>{}&;#'’-.,!?…\xa0\u200b\u200e\u202a\u2060\ufeff"), max_size=12))
-def test_the_fast_path_takes_no_markup(hidden: re.Pattern[str], text: str) -> None:
-    assert not WORDS_ALONE.fullmatch(text) or not hidden.search(text)
 
 
 def test_a_label_without_words_is_announced() -> None:

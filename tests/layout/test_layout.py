@@ -262,6 +262,7 @@ def test_a_caption_lingers_into_silence_and_keeps_its_gap() -> None:
     assert (one.end, other.start) == (417, 500)
 
 
+@pytest.mark.slow
 def test_captions_of_words_that_have_starts_alone_end_with_the_last_word(shared: Path) -> None:
     """On a call of Earnings-21, with its known ends hidden."""
     with lzma.open(shared / "data/timed/earnings21_revkaldi.jsonl.xz", "rt", encoding="utf-8") as calls:
@@ -424,6 +425,7 @@ def test_fixtures(path: Path) -> None:
     assert run.stdout.decode() == expected.read_bytes().decode()
 
 
+@pytest.mark.slow
 def test_samples_become_captions(shared: Path) -> None:
     """Every word-timed sample is refused in one line, or becomes captions that are read back with the same words."""
     made = refused = fast = 0
@@ -596,6 +598,7 @@ def test_rewrap_of_other_formats_is_refused() -> None:
         rewrapped(rolling, "a.vtt")
 
 
+@pytest.mark.slow
 def test_rewrap_changes_line_breaks_alone_in_the_samples(shared: Path) -> None:
     done = changed = 0
     for path in sorted((shared / "samples").glob("[svb]*/*")):

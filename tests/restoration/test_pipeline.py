@@ -458,6 +458,7 @@ def test_restoring_texts_together_equals_one_by_one() -> None:
     assert heard[-1] == sum(map(len, texts))
 
 
+@pytest.mark.slow
 def test_two_hundred_thousand_words() -> None:
     words = many(200_000)
     new = restore(words, MODEL)

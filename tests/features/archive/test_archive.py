@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -297,31 +296,6 @@ def test_no_result_overwrites_another_input(
     assert before.items() <= after.items()
     told = [json.loads(line)["reason"] for line in report.read_text().splitlines()]
     assert told == [f"“{place}/1/a.txt” is also the input {place}/1/a.txt; nothing written"]
-
-
-def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixRequest) -> None:
-    (tree / "out").mkdir()
-    (tree / "out/0.txt").symlink_to(tree / "in/2.txt")
-    (tree / "out/deep").symlink_to(tree / "in/deep")
-    before = results(tree / "in")
-    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, force=True))
-    assert (summary.fixed, summary.failed) == (4, 5)
-    assert results(tree / "in") == before
-    reasons = refused(tree / "out")
-    assert reasons["0.txt"] == f"“{tree}/out/0.txt” is also the input {tree}/in/2.txt; nothing written"
-    assert reasons["1.txt"] == f"“{tree}/out/deep/1.txt” is the input itself"
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
-def test_an_archive_writes_to_no_pipe_and_to_no_result_twice(tree: Path, request_: FixRequest) -> None:
-    (tree / "out").mkdir()
-    (tree / "out/0.txt").symlink_to("2.txt")
-    os.mkfifo(tree / "out/4.txt")
-    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, force=True))
-    assert (summary.fixed, summary.failed) == (7, 2)
-    assert (tree / "out/2.txt").read_text().lower().startswith("then we went")
-    linked = f"“{tree}/out/0.txt” is also the result of {tree}/in/2.txt; nothing written"
-    assert {linked, f"“{tree}/out/4.txt” is a pipe; nothing written"} <= {*refused(tree / "out").values()}
 
 
 @pytest.mark.parametrize("report", ["out/deep/1.txt", "in/../out/0.txt", "link.jsonl", "memory://new/deep/1.txt"])

@@ -12,7 +12,6 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -165,10 +164,6 @@ def test_each_group_is_done_once_and_one_is_in_flight() -> None:
     assert max(ray.most.values()) == 1
 
 
-def test_no_groups() -> None:
-    assert run(FakeRay(done), []) == (0, {})
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -248,21 +243,9 @@ def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-    ray = ModuleType("ray")
-    ray.__dict__.update(
-        init=lambda **known: asked.update(known), __version__="2.60.0", __spec__=ModuleSpec("ray", None)
-    )
-    monkeypatch.setitem(sys.modules, "ray", ray)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: True)
-    ray_workers._connected(RayOptions(metrics_port=8080), Reporter(quiet=True))
-    assert asked["_metrics_export_port"] == 8080
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
         ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
-    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: False)
-    with pytest.raises(WrongUsage, match=r"--metrics-port needs Ray's metrics exporter: .*install"):
-        ray_workers.on_ray(RayOptions(metrics_port=8080), Reporter(quiet=True))
 
 
 @pytest.mark.parametrize(
@@ -280,28 +263,6 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
     with pytest.raises(CappuncError, match="Failed to connect to Ray") as raised:
         ray_workers._connected(RayOptions(address), Reporter(quiet=True))
     assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
-
-
-def test_failures_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker counts what it has done; of the file that killed it nobody else could tell."""
-    counts: Counter[str] = Counter()
-
-    class Figures(ray_workers.RayMetrics):
-        def __init__(self) -> None:
-            pass
-
-        def count(self, result: Result) -> None:
-            counts.update(ray_workers.metrics_of(result))
-
-    behaviour, _ = that_has("in/3-2", Died("gone"))
-    ray = FakeRay(behaviour)
-    monkeypatch.setattr(ray, "shutdown", lambda: None, raising=False)
-    monkeypatch.setattr(ray_workers, "_check", lambda _: None)
-    monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
-    monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
-    results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(ORDER, groups(), None))
-    assert sum(result.status == "fixed" for result in results) == 39
-    assert counts == {"failed": 1}
 
 
 def test_skipped_files_are_not_counted_as_failed() -> None:

@@ -1,0 +1,168 @@
+"""The tables of the studies, written into the docs by tests/benchmarks/tables.py."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+from cappunc_cli.features.bench.hardware import in_short
+from tests.benchmarks.markdown import hashes, model_of, note, source, table
+
+
+def captions(report: dict[str, Any]) -> str:
+    """What caption breaks are worth as evidence, by corpus and by where captions end."""
+    cuts = {"at_sentences": "where sentences end", "anywhere": "when the line is full"}
+    texts: dict[str, list[str]] = {}
+    for name in report["rows"]:
+        texts.setdefault(name.partition("/")[0], []).append(name)
+
+    def mean(names: list[str], cut: str, way: str, key: str) -> str:
+        return f"{100 * fmean(report['rows'][name][cut][way][key] for name in names):.1f}"
+
+    columns = [(key, way) for key in ("micro", "boundary") for way in ("without", "with")]
+    rows = [
+        [", ".join(names), title, *(mean(names, cut, way, key) for key, way in columns)]
+        for cut, title in cuts.items()
+        for names in texts.values()
+    ]
+    head = ["texts", "captions end", "marks , . ?", "with the breaks", "sentence ends", "with the breaks"]
+    return (
+        "Held-out ends of training corpora, cut into captions; mean F1 in per cent without and with the caption breaks "
+        "as evidence:\n\n" + table(head, rows) + f"\n{in_short(report['hardware'])}; {source(report, 'captions.json')}"
+    )
+
+
+def chunks(report: dict[str, Any]) -> str:
+    """Precision, recall and F1 of the classes of Nguyen et al. with and without overlap, and F1 by `min_words_cut`."""
+    rows = report["rows"]
+    windows = sorted({row["window"] for row in rows})
+    classes = list(rows[0]["classes"])
+
+    def line(title: str, row: dict[str, Any]) -> list[str]:
+        cells = ["/".join(f"{100 * figure:.1f}" for figure in row["classes"][name]) for name in classes]
+        return [title, *cells, f"{100 * row['micro']:.1f}", f"{100 * row['case']:.1f}"]
+
+    merged, cut = [], []
+    for window in windows:
+        own = [row for row in rows if row["window"] == window]
+        (side,) = (row for row in own if not row["overlap"])
+        half = [row for row in own if row["overlap"] == window // 2]
+        middle = min(half, key=lambda row: abs(row["min_words_cut"] - window / 4))
+        merged += [line(f"k = {window}, no overlap", side), line(f"k = {window}, half of it shared", middle)]
+        for overlap in sorted({row["overlap"] for row in own} - {0}):
+            by_cut = {row["min_words_cut"]: row["micro"] for row in own if row["overlap"] == overlap}
+            places = [min(by_cut, key=lambda cut, at=at: abs(cut - overlap * at / 4)) for at in range(5)]  # type: ignore[misc]
+            best = max(by_cut, key=lambda cut: by_cut[cut])
+            cells = [f"{100 * by_cut[place]:.2f}" for place in places]
+            cut.append([f"k = {window}, {overlap} shared", *cells, f"{best} ({100 * by_cut[best]:.2f})"])
+    texts = ", ".join(f"{words:,} words of {name}" for name, words in report["texts"].items())
+    return (
+        f"On {texts}. Precision/recall/F1 in per cent of the classes in the paper, then micro-F1 over `, . ?` "
+        "and F1 of capitals; overlaps are cut in the middle:\n\n"
+        + table(["", *classes, "`, . ?`", "case"], merged)
+        + "\nMicro-F1 over `, . ?` by `min_words_cut`, as a share of the overlap, and the best cut:\n\n"
+        + table(["", "none of it", "a quarter", "half", "three quarters", "all of it", "best"], cut)
+        + note(report, "chunks.json")
+    )
+
+
+def drawn_pauses(report: dict[str, Any]) -> str:
+    """F1 of marks and capitals without pauses, with pauses, and with shuffled pauses."""
+    rows = []
+    for name, found in report["rows"].items():
+        row = [name]
+        for key in ("micro", "case"):
+            row += [
+                f"{100 * found[how][key]:.1f}" if key in found[how] else "–" for how in ("hidden", "shown", "shuffled")
+            ]
+        rows.append(row)
+    return (
+        "F1 in per cent over `, . ?` and of capitals, without pauses, with them, and with them shuffled within "
+        "the text:\n\n"
+        + table(["text", "none", "pauses", "shuffled", "case: none", "pauses", "shuffled"], rows)
+        + f"\nModels {hashes(report)}; {source(report, 'drawn_pauses.json')}"
+    )
+
+
+def ngrams(report: dict[str, Any]) -> str:
+    """F1 of the shipped trigram model of a language and of a larger one trained on the same texts."""
+    first, second = report["models"].values()
+    rows = []
+    for name, one in first["rows"].items():
+        other = second["rows"][name]
+        rows.append([name, *(f"{100 * one[key]:.1f} → {100 * other[key]:.1f}" for key in one)])
+    sizes = " → ".join(
+        f"{model['bytes'] / 1e6:.1f} MB, {model['pairs']:,} bigrams, {model['triples']:,} trigrams"
+        for model in (first, second)
+    )
+    return (
+        f"The shipped model → one that keeps every bigram and trigram seen more than once ({sizes}); F1 in per cent "
+        f"on the first {report['words']:,} words of each set:\n\n"
+        + table(["set", "`, . ?`", "`,`", "`.`", "case"], rows)
+        + f"\n{in_short(report['hardware'])}; {source(report, 'ngrams.json')}"
+    )
+
+
+def penalty(report: dict[str, Any]) -> str:
+    """The effect of the penalty for contradictions on the recurrent network."""
+    rows = [
+        [
+            f"penalty {row['penalty']:g}, seed {row['seed']}",
+            *(f"{row[key]:.1f}" for key in ("micro", "case", "contradicting")),
+        ]
+        for row in report["rows"]
+    ]
+    first = report["rows"][0]
+    return (
+        f"Runs of {report['tokens']:,} pieces without a teacher, scored by argmax on held-out ends of "
+        f"{', '.join(first['corpora'])}: F1 in per cent over `, . ?` and of case, and the percentage of sentence ends "
+        f"before lower case ({first['in the text']:.1f} in the text):\n\n"
+        + table(["", "`, . ?`", "case", "contradictions"], rows)
+        + f"\n{in_short(report['hardware'])}; {source(report, 'penalty.json')}"
+    )
+
+
+def film(report: dict[str, Any]) -> str:
+    """Mistakes at the ends of captions by run, and within captions for the last run."""
+    shown = ("ends missed", "ends superfluous", "questions missed", "questions superfluous")
+    within = ("within", "within missed", "within superfluous")
+    last = list(report.values())[-1]
+    rows = [
+        [name, *(f"{found[kind]:,}" for kind in ("captions", "ends", "questions"))]
+        + [" → ".join(str(run["rows"][name][kind]) for run in report.values()) for kind in shown]
+        + [f"{found[kind]:,}" for kind in within]
+        for name, found in last["rows"].items()
+    ]
+    models = ", ".join(model_of(*found) for found in last["models"].items())
+    return (
+        table(["text", "captions", "end a sentence", "questions", *shown, *within], rows)
+        + f"\n{' → '.join(report)}. Models {models}; {in_short(last['hardware'])}; {source(last, 'film.json')}"
+    )
+
+
+_HALVES = ("first half", "second half")
+
+
+def quotes(report: dict[str, Any]) -> str:
+    """Pairs of quotation marks: all and the surest on the evaluation sets, and the surest on held-out ends."""
+    found, ends = report["evaluation"], report["held-out ends"]
+    sets = [
+        [name, str(row["asked"]["there"]), *_pairs(row["asked"]), *_pairs(row["unasked"])]
+        for name, row in found["sets"].items()
+    ]
+    kinds = ("written", "right", "precision", "recall")
+    curve = [
+        [least, *_pairs(rows["all"]), *(f"{rows[half]['right']} of {rows[half]['written']}" for half in _HALVES)]
+        for least, rows in ends["by_least"].items()
+    ]
+    return (
+        table(["set", "pairs", *kinds, *(f"surest: {kind}" for kind in kinds)], sets)
+        + note({**found, "model": f"en@{found['model']}"}, "quotes.json")
+        + "\n"
+        + table(["surest from", *kinds, *(f"right, {half}" for half in _HALVES)], curve)
+        + note({**ends, "model": f"en@{ends['model']}"}, "quotes.json")
+    )
+
+
+def _pairs(row: dict[str, Any]) -> list[str]:
+    return [*(str(row[kind]) for kind in ("written", "right")), *(f"{row[of]:.1f}" for of in ("precision", "recall"))]
