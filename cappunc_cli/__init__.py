@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from cappunc_cli.features.evaluate.run import evaluate
     from cappunc_cli.features.review.doubts import review
     from cappunc_cli.files.fixer import Fixed
+    from cappunc_cli.restoration.models.model import Model, load_model
     from cappunc_cli.restoration.options import Options
-    from cappunc_cli.restoration.pipeline import Model, load_model, restore
+    from cappunc_cli.restoration.pipeline import restore
     from cappunc_cli.restoration.terms import Glossary
 
 __all__ = [
@@ -68,7 +69,8 @@ _MODULES = {
     "cappunc_cli.files.fixer": ("Fixed",),
     "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
     "cappunc_cli.restoration.options": ("Options",),
-    "cappunc_cli.restoration.pipeline": ("Model", "load_model", "restore"),
+    "cappunc_cli.restoration.models.model": ("Model", "load_model"),
+    "cappunc_cli.restoration.pipeline": ("restore",),
     "cappunc_cli.restoration.terms": ("Glossary",),
     "cappunc_cli.document.words": ("Document", "Notice", "Word"),
 }

@@ -28,9 +28,9 @@ from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.languages import Language, codes_of
 from cappunc_cli.languages import language as conventions
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary
 
 #: The path of a file, its bytes, or its text.

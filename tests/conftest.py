@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import cappunc_cli
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import installed
-from cappunc_cli.restoration.pipeline import Model, load_model
 
 HERE = Path(__file__).resolve().parent
 _SLOW_MACHINES = [HealthCheck.too_slow]

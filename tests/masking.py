@@ -13,7 +13,8 @@ from rules import rules
 
 from cappunc_cli import formats
 from cappunc_cli.formats.cues import timing
-from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.pipeline import restore
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "masking"
 KINDS = sorted(path.stem for path in FOLDER.glob("*.srt") if not path.stem.endswith(".fixed"))

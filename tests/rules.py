@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.pipeline import Model, load_model
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.chunks import Chunk, Rows
+from cappunc_cli.restoration.models.model import Model, load_model
 
 #: Silence (ms) that ends a sentence.
 LONG = 700

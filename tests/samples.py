@@ -25,7 +25,8 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.encodings import decode, encode, writable
-from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.pipeline import restore
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = Path(os.environ.get("CAPPUNC_SHARED", HERE.parents[1] / "shared")) / "samples"

@@ -27,8 +27,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.formats.json import DIALECTS
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import installed
+from cappunc_cli.restoration.models.registry import ENGINES, installed
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages of other hands are checked for their links and commands like all others.

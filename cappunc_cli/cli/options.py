@@ -9,8 +9,7 @@ from typing import Annotated
 from cappunc_cli.files.storage import is_url
 from cappunc_cli.languages import LANGUAGES, codes_of
 from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
-from cappunc_cli.restoration.models.registry import installed
+from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, installed
 from cappunc_cli.restoration.options import Options
 
 

@@ -19,7 +19,7 @@ from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.formats import FORMATS
-from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
 
 #: The options that `captions` and `convert` use only to restore.

@@ -18,8 +18,7 @@ from cappunc_cli.files.colour import FILE, HEADING, Parts
 from cappunc_cli.files.output import write_json, write_lines
 from cappunc_cli.files.progress import Reporter, escaped
 from cappunc_cli.options import OUTPUT, Option
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
-from cappunc_cli.restoration.models.registry import ModelConfig, find_model, installed, verify_model
+from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, installed, verify_model
 
 #: Languages shown per model without --verbose.
 _LANGUAGES = 7

@@ -16,7 +16,7 @@ from cappunc_cli.files.result_writer import Mode, ResultWriter
 from cappunc_cli.files.run import WorkOrder, in_this_process
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.files.summary import Log, Run, Summary
-from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.registry import NETWORK
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,15 @@ from cappunc_cli.files.encodings import (
 )
 from cappunc_cli.files.progress import ProgressCallback
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.languages import Language
     from cappunc_cli.restoration.diacritics import DiacriticRestorer
+    from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.models.registry import ModelConfig
     from cappunc_cli.restoration.options import Options
-    from cappunc_cli.restoration.pipeline import Model
     from cappunc_cli.spelling.speller import Respelled
 
 
@@ -155,7 +155,7 @@ class Fixer:
         """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
         if self.opened is not None:
             return self.opened(self.settings)
-        from cappunc_cli.restoration.pipeline import load_model
+        from cappunc_cli.restoration.models.model import load_model
 
         try:
             model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)

@@ -15,11 +15,11 @@ from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.restoration.chunks import Rows
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan
     from cappunc_cli.restoration.glued import Parted
     from cappunc_cli.restoration.low_confidence import LowConfidence

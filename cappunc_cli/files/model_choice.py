@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.models.engines import NETWORK
-from cappunc_cli.restoration.models.registry import known_languages, languages_of, model_for
+from cappunc_cli.restoration.models.registry import NETWORK, known_languages, languages_of, model_for
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document

@@ -11,8 +11,7 @@ from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.model_choice import Chosen, ModelChoice
 from cappunc_cli.files.progress import ProgressCallback
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import ModelConfig, find_member, find_model
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_member, find_model
 from cappunc_cli.version import __version__
 
 

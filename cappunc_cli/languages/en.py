@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
-from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
+from cappunc_cli.languages.language import ApostropheWords, Language, NumberWords, words
 
 _TITLES = "mr mrs ms dr prof gen maj col lt cmdr adm sgt cpl pvt capt gov sen rep rev hon det insp supt st messrs mt ft"
 

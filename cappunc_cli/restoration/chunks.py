@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import CappuncError, WrongUsage
+import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from cappunc_cli.errors import CappuncError
 
-    #: Rows of probabilities, [words, labels].
-    Rows = npt.NDArray[np.float32]
+#: Rows of probabilities, [words, labels].
+Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +37,13 @@ class Chunk:
         return replace(self, start=self.start + by, stop=self.stop + by)
 
 
-def check(window: int, overlap: int, min_words_cut: int) -> None:
-    """Raise WrongUsage unless windows of these sizes cover every word."""
-    if window < 1:
-        raise WrongUsage(f"the window must be at least 1 word, not {window}")
-    if not 0 <= overlap < window:
-        raise WrongUsage(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
-    if not 0 <= min_words_cut <= overlap:
-        raise WrongUsage(f"the words cut must be from 0 to {overlap} (at most the overlap), not {min_words_cut}")
-
-
 def split(count: int, window: int, overlap: int, min_words_cut: int | None = None) -> list[Chunk]:
     """Split `count` words into windows of `window` words that share `overlap` words with their neighbours.
 
     Of the words that two windows share, the first one drops `min_words_cut` (by default half of them), the second one
     the rest. The last window is moved left until it is full, so that its words have as much context as all others; the
     words that it then shares are cut in the same proportion, or in the middle if the overlap is 0. The sizes must be
-    valid for `check`.
+    valid for `registry.check_windows`.
     """
     numerator, denominator = (min_words_cut, overlap) if min_words_cut is not None and overlap else (1, 2)
     if count < 1:
@@ -77,8 +65,6 @@ def merge(chunks: Sequence[Chunk], rows: Iterable[tuple[Chunk, Rows]], count: in
     `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator, of
     which only the result is held. Raises CappuncError unless the chunks keep each of the `count` words exactly once.
     """
-    import numpy as np  # not at the top: listing models imports this module, and needs no numpy
-
     if not chunks:
         return np.zeros((0, 0), np.float32)
     # Each chunk's own words begin where those of the one before it end.

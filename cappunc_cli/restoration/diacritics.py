@@ -74,10 +74,10 @@ class DiacriticRestorer:
         """The most probable spelling of each bare word."""
         best: list[str] = []
         for start in range(0, len(bare), _WORDS_AT_ONCE):
-            best += self._best_of(bare[start : start + _WORDS_AT_ONCE])
+            best += self._best_spellings(bare[start : start + _WORDS_AT_ONCE])
         return best
 
-    def _best_of(self, bare: Sequence[str]) -> list[str]:
+    def _best_spellings(self, bare: Sequence[str]) -> list[str]:
         spellings = [self._candidates(word) for word in bare]
         if all(len(choices) == 1 for choices in spellings):
             return [choices[0] for choices in spellings]

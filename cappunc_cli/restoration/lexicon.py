@@ -42,23 +42,23 @@ class Lexicon(Mapping[str, str]):
         """The counts of a bare word, without its possessive s; None if it is not listed, or without counts."""
         word = bare.replace("’", "'").removesuffix("'s")
         line = self._lines.get(word, "")
-        if found := _COUNTS.fullmatch(line):
-            *numbers, form = found.groups()
+        if match := _COUNTS.fullmatch(line):
+            *numbers, form = match.groups()
             lower, capital, upper_, mixed = (int(number or 0) for number in numbers)
             return FormCounts(lower, capital, upper_, mixed, form or "")
         return FormCounts(upper=_NUMERAL_COUNT) if not line and _NUMERAL.fullmatch(word) else None
 
     def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
         """This lexicon with other counts for some bare words."""
-        lines = {bare: "\t".join(map(str, found if found.form else found[:3])) for bare, found in counts.items()}
+        lines = {bare: "\t".join(map(str, own if own.form else own[:3])) for bare, own in counts.items()}
         return Lexicon({**self._lines, **lines}, self.shares) if lines and self.shares else self
 
     def __getitem__(self, bare: str) -> str:
         line = self._lines[bare]
         if not _COUNTS.fullmatch(line):
             return line
-        found = self.counts(bare) or FormCounts()
-        form = upper(bare) if found.upper >= _SURE * sum(found[:4]) else found.form
+        counts = self.counts(bare) or FormCounts()
+        form = upper(bare) if counts.upper >= _SURE * sum(counts[:4]) else counts.form
         if not form:
             raise KeyError(bare)
         return form

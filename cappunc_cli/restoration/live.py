@@ -3,33 +3,34 @@
 After Webex's live captions (Cisco, Post-processing in automatic speech recognition systems,
 https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems): a bidirectional recurrent
 network whose backward direction is limited to a few words of look-ahead, so that the work for a word does not depend
-on the length of a meeting (`live_gru.py`). With any other engine, the model reads a bounded window again for each word,
-or for a few words at a time, as in Poláček et al. (2025, Speech Communication 173:103269: ELECTRA twice, 4 words of
-look-ahead). The window holds the last committed words, which have been output and never change, and the pending ones.
-Pending words are decided together, given the committed ones (`rewrite` in pipeline.py).
+on the length of a meeting (`LiveGruRestorer`). With any other engine, the model reads a bounded window again for each
+word, or for a few words at a time, as in Poláček et al. (2025, Speech Communication 173:103269: ELECTRA twice, 4 words
+of look-ahead). The window holds the last committed words, which have been output and never change, and the pending
+ones. Pending words are decided as in a file (`rewrite` in pipeline.py), given the committed ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cappunc_cli.document.labels import QUOTE_PAIR
+import numpy as np
+
+from cappunc_cli.document.labels import QUOTE_PAIR, cached_strip
+from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import WrongUsage
+from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.models.recurrent import GruEngine, GruReading, GruWindow, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, probabilities_of_each, rewrite
+from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite, weigh_cases
+from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
-
-#: Default look-ahead in words. On the development sets 0, 2, 4, 8 and 16 give an F1 of 36.8, 64.5, 67.9, 68.3 and 68.3
-#: on the marks with the recurrent network (tests/benchmarks/stream.py).
-LOOK_AHEAD = 8
-#: Committed words that are read again as context. On 2,500 words of each set 32, 48 and 64 give an F1 of 75.0, 76.4 and
-#: 75.2, a whole file 74.9; 16 is 5 points worse than 32.
-_CONTEXT = 48
+#: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
+_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +129,17 @@ class LiveRestorer:
 
         Between its request and `take`, a stream must neither get nor commit any words.
         """
-        found: dict[int, Rows] = {}
-        without_silence = [i for i, request in enumerate(requests) if request.silence is None]
-        # `after` applies to the last text only, so requests with a silence are read one by one.
-        for group in [without_silence, *([i] for i in range(len(requests)) if i not in without_silence)]:
-            texts, silence = [requests[i].window for i in group], requests[group[0]].silence if group else None
-            if texts:
-                found.update(
-                    zip(
-                        group,
-                        probabilities_of_each(texts, self._model, self._options, after=silence, together=False),
-                        strict=True,
-                    )
-                )
-        return [found[i] for i in range(len(requests))]
+        # The pause after the last word applies to the last text only, so requests with one are read one by one.
+        plain = [request for request in requests if request.silence is None]
+        rows = self._probabilities(plain, None)
+        return [
+            next(rows if request.silence is None else self._probabilities([request], request.silence))
+            for request in requests
+        ]
+
+    def _probabilities(self, requests: Sequence[LiveRequest], silence: int | None) -> Iterator[Rows]:
+        texts = [request.window for request in requests]
+        return probabilities_of_each(texts, self._model, self._options, after=silence, together=False)
 
     def take(self, request: LiveRequest, reading: Any) -> list[str]:
         """Commit the words of a request, given the model's reading of it, and return their texts."""
@@ -159,5 +157,68 @@ class LiveRestorer:
 
     def _commit(self, texts: Sequence[str]) -> None:
         self._committed += texts
-        dropped = max(len(self._committed) - _CONTEXT, 0)
+        dropped = max(len(self._committed) - CONTEXT, 0)
         del self._committed[:dropped], self._words[:dropped]
+
+
+class LiveGruRestorer(LiveRestorer):
+    """A live stream for a recurrent model, whose state is carried from word to word: constant work per word."""
+
+    def __init__(
+        self, model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
+    ) -> None:
+        """See `LiveRestorer`; raises WrongUsage."""
+        super().__init__(model, options, look_ahead, every)
+        assert isinstance(model.engine, GruEngine)
+        self._engine = model.engine
+        #: The pause after each of `_words` (ms), None while unknown.
+        self._pauses: list[int | None] = []
+        #: The engine's states of the last committed word and of the pending words that were read; None at the start.
+        self._kept: Kept | None = None
+        #: The probabilities of the last committed words.
+        self._rows: deque[Rows] = deque(maxlen=_ROWS)
+
+    def add(self, word: Word) -> None:
+        super().add(word)
+        if self._pauses and self._options.pauses:
+            self._pauses[-1] = pauses(self._words)[-2]
+        self._pauses.append(None)
+
+    def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
+        return self._engine.read([request.window for request in requests])
+
+    def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
+        earlier, count = len(self._rows), request.count
+        start = len(self._committed) - earlier
+        words, committed = self._words[start:][: earlier + len(reading.rows)], self._committed[start:]
+        rows = np.array([*self._rows, *reading.rows])
+        rows = weigh_cases(words, rows, self._model, self._options, together=False)
+        texts = rewrite(words, rows, self._model, self._options, committed, request.continues)
+        texts = texts[earlier : earlier + count]
+        self._rows.extend(reading.rows[:count])
+        # The state of the last word is not kept: the pause after it may not have been known.
+        self._kept = reading.kept[count : max(len(request.window.words), count + 1)].copy()
+        self._commit(texts)
+        del self._pauses[: len(self._pauses) - len(self._words)]
+        return texts
+
+    def reset(self) -> None:
+        super().reset()
+        self._pauses, self._kept = [], None
+        self._rows.clear()
+
+    def _window(self, count: int, silence: int | None) -> GruWindow:
+        first = len(self._committed)
+        pending = self._words[first:]
+        bare = [cached_strip(word.text)[0] for word in pending]
+        gaps = [*self._pauses[first:-1], silence if self._options.pauses else None]
+        # One word more: a mark is decided together with the case of the next word.
+        return GruWindow(bare, gaps, turn_ends(pending), min(count + 1, len(pending)), self._kept)
+
+
+def live_restorer(
+    model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
+) -> LiveRestorer:
+    """A live stream for a model of any engine; raises WrongUsage."""
+    kind = LiveGruRestorer if isinstance(model.engine, GruEngine) else LiveRestorer
+    return kind(model, options, look_ahead, every)

@@ -25,9 +25,10 @@ from cappunc_cli.document.labels import (
     dress,
 )
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.decoder import (
     PlacedMarks,
-    allowed,
+    allowed_posteriors,
     capital_form,
     capital_probability,
     capital_within_sentence,
@@ -36,19 +37,14 @@ from cappunc_cli.restoration.decoding.decoder import (
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns
+from cappunc_cli.restoration.decoding.passage import IN_KIND, KIND, KINDS, Flags, Passage, Probabilities, columns
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import passage_of
+from cappunc_cli.restoration.pipeline import make_passage
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
-    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.models.model import Model
 
-#: Marks with the same function are one kind, so that no `;` is listed because it might be a period.
-_KINDS = ("", ",", ".", "?")
-_KIND = np.array([_KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
-_IN_KIND = np.eye(len(_KINDS), dtype=np.float32)[_KIND]
 #: Words without a mark, or without a case, that could be wrong.
 _NO_MARK = WordProperty.NO_WORD | WordProperty.FRAGMENT
 _NO_CASE = WordProperty.NO_WORD | WordProperty.NO_CASE | WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
@@ -80,8 +76,8 @@ def find_low_confidence(
     """
     if not words:
         return []
-    passage = passage_of(words, rows, model, options)
-    passage.posteriors = allowed(passage)
+    passage = make_passage(words, rows, model, options)
+    passage.posteriors = allowed_posteriors(passage)
     known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))
     marks = _doubtful_marks(passage, known, missing, below)
     certain = np.array([ruled is not label for ruled, label in zip(with_rules, passage.labels, strict=True)])
@@ -89,28 +85,28 @@ def find_low_confidence(
     cases = _doubtful_cases(passage, known, free, below)
     cases |= _missed_terms(passage, with_rules, terms)
     halves = _missing_halves(passage, known, missing) if below > 0 and passage.conventions.opening else {}
-    found: list[LowConfidence | None] = []
+    doubts: list[LowConfidence | None] = []
     for i in sorted({*marks, *cases, *halves}):
         half = halves.get(i)
-        found += cases.get(i), half, marks.get(i) if half is None or half.kind == "opening" else None
-    return [doubt for doubt in found if doubt is not None]
+        doubts += cases.get(i), half, marks.get(i) if half is None or half.kind == "opening" else None
+    return [doubt for doubt in doubts if doubt is not None]
 
 
 def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: float) -> dict[int, LowConfidence]:
     """By word, the marks, or that there is none, less probable than `below`."""
     text, labels = passage.posteriors, passage.labels
     kinds = _kinds(labels)
-    by_kind = text.marks @ _IN_KIND
+    by_kind = text.marks @ IN_KIND
     written, others = (by_kind * kinds).sum(1), np.where(kinds, np.float32(0), by_kind)
     free = ~missing.lacks_marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
     free &= kinds @ _possible(passage)
     free[-1] = False  # the text ends here, whatever the network says at the edge of its last window
-    found = {}
+    doubts = {}
     for i in np.flatnonzero(free & (written < below) & (others.max(1) > 0)).tolist():
         kind = int(others[i].argmax())
-        mark = MARK_CLASSES[int(np.where(kind == _KIND, text.marks[i], -1).argmax())]
-        found[i] = LowConfidence(i, "mark", labels[i].mark, float(written[i]), mark, float(others[i, kind]))
-    return found
+        mark = MARK_CLASSES[int(np.where(kind == KIND, text.marks[i], -1).argmax())]
+        doubts[i] = LowConfidence(i, "mark", labels[i].mark, float(written[i]), mark, float(others[i, kind]))
+    return doubts
 
 
 def _after_open_end(passage: Passage, marks: Mapping[int, LowConfidence], missing: Missing) -> Flags:
@@ -128,24 +124,24 @@ def _doubtful_cases(passage: Passage, known: Evidence, free: Flags, below: float
     text, labels = passage.posteriors, passage.labels
     probabilities = _case_probability(passage, known)
     capital = capital_form(text)
-    found = {}
-    for i in np.flatnonzero(free & ~text.has(_NO_CASE) & ~_shouted(passage) & (probabilities < below)).tolist():
+    doubts = {}
+    for i in np.flatnonzero(free & ~text.has(_NO_CASE) & ~_in_upper_case(passage) & (probabilities < below)).tolist():
         word, label, probability = passage.bare[i], labels[i], float(probabilities[i])
         case = CASE_CLASSES[capital[i] if label.case is Case.LOWER else LOWER]
         form = (mixed_form(word, passage.lexicon, passage.conventions) or "") if case is Case.MIXED else ""
         other = dress(word, Label(case, form=form))
-        found[i] = LowConfidence(i, "case", _written(word, label), probability, other, float(1 - probabilities[i]))
-    return found
+        doubts[i] = LowConfidence(i, "case", _written(word, label), probability, other, float(1 - probabilities[i]))
+    return doubts
 
 
 def _missed_terms(passage: Passage, with_rules: Sequence[Label], terms: Flags) -> dict[int, LowConfidence]:
     """By word, the `terms` of the glossary that are written otherwise than there."""
-    found = {}
+    doubts = {}
     for i in np.flatnonzero(terms).tolist():
         written, term = (_written(passage.bare[i], labels[i]) for labels in (passage.labels, with_rules))
         if term != written:
-            found[i] = LowConfidence(i, "case", written, 0.0, term, 1.0)
-    return found
+            doubts[i] = LowConfidence(i, "case", written, 0.0, term, 1.0)
+    return doubts
 
 
 def _written(word: str, label: Label) -> str:
@@ -160,29 +156,29 @@ def _missing_halves(passage: Passage, known: Evidence, missing: Missing) -> dict
     """
     cases, marks = columns(passage.labels)
     restored = decide(passage, replace(known, marks=marks, cases=cases))
-    found: dict[int, LowConfidence] = {}
+    doubts: dict[int, LowConfidence] = {}
     for i in np.flatnonzero(~(missing.lacks_marks | missing.lacks_case)).tolist():
         old, new = passage.labels[i], restored[i]
         if old is new:
             continue
         if opening := "".join(c for c in new.before if c in passage.conventions.opening and c not in old.before):
-            found[i] = LowConfidence(i, "opening", "", 0.0, opening, 1.0)
+            doubts[i] = LowConfidence(i, "opening", "", 0.0, opening, 1.0)
         elif new.mark != old.mark and new.mark in CLOSING:
-            found[i] = LowConfidence(i, "mark", old.mark, 0.0, new.mark, 1.0)
-    return found
+            doubts[i] = LowConfidence(i, "mark", old.mark, 0.0, new.mark, 1.0)
+    return doubts
 
 
 def _kinds(labels: Sequence[Label]) -> Flags:
     """Which kinds of mark each word has, [n, kinds]; `?!` has two."""
     signs = [{FOLD.get(sign, sign) for sign in label.signs} if label.after else set() for label in labels]
-    marked: Flags = np.array([[kind in own for kind in _KINDS[1:]] for own in signs], np.bool_)
+    marked: Flags = np.array([[kind in own for kind in KINDS[1:]] for own in signs], np.bool_)
     return np.column_stack([~marked.any(1), marked])
 
 
 def _possible(passage: Passage) -> Flags:
     """Which kinds of mark the model can predict and the options allow, [kinds]."""
     known = {FOLD.get(mark, mark) for mark in passage.config.marks if mark in passage.marks}
-    return np.array([not kind or kind in known for kind in _KINDS])
+    return np.array([not kind or kind in known for kind in KINDS])
 
 
 def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
@@ -193,11 +189,11 @@ def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
     within = capital_within_sentence(text, capital)
     placed = PlacedMarks(marks.astype(np.intp), [label.before for label in labels], [label.after for label in labels])
     not_lower = capital_probability(passage, placed, known, capital, within)
-    found: Probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
-    return found
+    probability: Probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
+    return probability
 
 
-def _shouted(passage: Passage) -> Flags:
+def _in_upper_case(passage: Passage) -> Flags:
     """Which words are in upper case next to another one, [n]: a sign on the screen, a title, a shout."""
     upper = (columns(passage.labels)[0] == UPPER) & ~passage.posteriors.has(WordProperty.ONE_LETTER)
     shouted: Flags = upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False))

@@ -10,15 +10,11 @@ from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import WrongUsage, require
 from cappunc_cli.languages import Language, language
 from cappunc_cli.options import CHANGE, EXPERT, Option, verify_options
-from cappunc_cli.restoration.chunks import check
-from cappunc_cli.restoration.models.registry import ModelConfig, languages_with
+from cappunc_cli.restoration.models.registry import ModelConfig, check_windows, languages_with
 from cappunc_cli.restoration.terms import Glossary
+from cappunc_cli.restoration.tuned import STYLES
 
 EXISTING = ("auto", "keep", "recheck", "replace")
-#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
-SENSITIVITY_NATS = 6.0
-#: What each style adds to the score of a comma, in nats: a comma needs odds of about 2:1 with light, 1:2 with heavy.
-STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
 _ONLY_IF_NAMED = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 
@@ -128,5 +124,5 @@ class Options:
         cut = self.min_words_cut
         if cut is None:
             cut = overlap * config.min_words_cut // max(config.overlap, 1)
-        check(window, overlap, cut)
+        check_windows(window, overlap, cut)
         return window, overlap, cut

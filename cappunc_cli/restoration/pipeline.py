@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from dataclasses import replace
 from itertools import accumulate, chain, islice
 from numbers import Integral
 from operator import is_
-from os import PathLike, fspath
-from sys import intern
 from types import NoneType
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cappunc_cli.document.labels import LOWER, Label, cached_strip, dress
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
-from cappunc_cli.errors import BadModel, WrongUsage, require
+from cappunc_cli.errors import require
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
-from cappunc_cli.restoration.decoding.decoder import allowed, decide
+from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
+from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
+from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, lexical_rules
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
@@ -31,24 +27,20 @@ from cappunc_cli.restoration.decoding.passage import (
     Flags,
     Passage,
     Posteriors,
-    posteriors_of,
+    restrict_posteriors,
     sentence_end_probability,
 )
 from cappunc_cli.restoration.decoding.recheck import recheck
 from cappunc_cli.restoration.decoding.word_properties import (
-    UNITS,
     abbreviation_properties,
     initial_properties,
     word_properties,
 )
 from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.lexicon import Lexicon, Lexicons
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK
-from cappunc_cli.restoration.models.registry import ModelConfig, find_member, find_model, find_model_for
+from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5
@@ -59,85 +51,8 @@ _BLANK_LINE_SAMPLE = 1000
 _SECTION, _CONTEXT = 1 << 13, 512
 
 
-class Engine(Protocol):
-    """An open model; see `OnnxEngine` for its members."""
-
-    @property
-    def config(self) -> ModelConfig: ...
-
-    @property
-    def lexicons(self) -> Lexicons: ...
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def warning(self) -> str | None: ...
-
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]: ...
-
-    def are_rare(self, words: Sequence[str]) -> Flags:
-        """Which bare words [n] the model has not learnt one by one, but in pieces or by their endings."""
-        ...
-
-
 #: The end of a word that its speaker did not finish.
 _CUT_OFF = re.compile(r"[^\W_]-\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """An open model: its config, the engine that runs it, and its lexicon in each of its languages.
-
-    `ensemble` are other models whose probabilities count in their languages, each with its share.
-
-    >>> model = cappunc.load_model("en")
-    >>> model.config.languages, model.lexicons["en"]["iphone"]
-    (('en',), 'iPhone')
-    """
-
-    config: ModelConfig
-    engine: Engine
-    lexicons: Lexicons
-    ensemble: Sequence[tuple[Model, float]] = ()
-
-    def members(self, options: Options) -> list[tuple[Model, float]]:
-        """The other models, with their shares, that have the language of the text."""
-        code = options.conventions(self.config).code
-        return [(member, part) for member, part in self.ensemble if code in member.config.languages]
-
-
-def load_model(
-    name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK
-) -> Model:
-    """Open a model on `device` (auto, cpu, cuda[:N]): by its name or directory, or that of a language.
-
-    Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
-    `model.engine.warning` says why.
-
-    >>> cappunc.load_model(language="es", device="cpu").config.name
-    'multi'
-    """
-    require("name", name, (str, PathLike, NoneType), "a name, a directory or None")
-    require("language", language, str, "a language code")
-    require("device", device, str, "a str")
-    if engine not in [*ENGINES]:
-        raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
-    spec = ENGINES[engine]
-    directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
-    opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
-    members = []
-    for other, part in opened.config.ensemble.items():
-        place = find_member(directory, other)
-        if ModelConfig.load(place).ensemble:
-            raise BadModel(f"ensemble: {other} has one of its own", str(directory))
-        member = load_model(str(place), device)
-        if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
-            raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
-        members.append((member, part))
-    return Model(opened.config, opened, opened.lexicons, members)
 
 
 def restore(
@@ -201,7 +116,7 @@ def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> S
     ]
     samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
-        sentence_end_probability(passage_of(sample, rows, model, options).posteriors)
+        sentence_end_probability(make_passage(sample, rows, model, options).posteriors)
         for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
     )
     blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]
@@ -238,7 +153,7 @@ def probabilities_of_each(
     CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [intern(cached_strip(word.text)[0]) for words in texts for word in words]
+    bare = [cached_strip(word.text)[0] for words in texts for word in words]
     silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
     silence[-1:] = [after] if silence else []
     if not options.pauses:
@@ -248,19 +163,15 @@ def probabilities_of_each(
     chunks = [split(count, window, overlap, min_words_cut) for count in counts]
     offsets = accumulate(counts, initial=0)
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
-    rows = model.engine.predict(bare, silence, turns, placed)
-    if model.ensemble and (members := model.members(options)):
-        others = [member.engine.predict(bare, silence, turns, placed) for member, _ in members]
-        weights = [_weights(part, member.config, model.config) for member, part in members]
-        rows = _averaged(rows, others, weights)
+    rows = model.predict(bare, silence, turns, placed, options.conventions(model.config).code)
     if progress is not None:
         rows = _with_progress(rows, progress)
     for own, words in zip(chunks, texts, strict=True):
-        yield _weighed(words, merge(own, islice(rows, len(own)), len(words)), model, options, together=together)
+        yield weigh_cases(words, merge(own, islice(rows, len(own)), len(words)), model, options, together=together)
 
 
-def _weighed(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
-    """The rows of a text with their cases weighed by the forms of words."""
+def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
+    """The rows of a text with their cases weighed by the forms of words; `together` as in `probabilities_of_each`."""
     bare, labels = _written(words)
     lexicon = text_lexicon(bare, labels, model, options) if together else _lexicon(model, options)
     if not lexicon.shares:
@@ -270,8 +181,8 @@ def _weighed(words: Sequence[Word], rows: Rows, model: Model, options: Options, 
 
 def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
     """The bare words of a text, and their labels."""
-    found = [cached_strip(word.text) for word in words]
-    return [bare for bare, _ in found], [label for _, label in found]
+    stripped = [cached_strip(word.text) for word in words]
+    return [bare for bare, _ in stripped], [label for _, label in stripped]
 
 
 def _lexicon(model: Model, options: Options) -> Lexicon:
@@ -283,7 +194,7 @@ def text_lexicon(bare: Sequence[str], labels: Sequence[Label], model: Model, opt
     return with_witnesses(_lexicon(model, options), bare, labels)
 
 
-def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
+def make_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
     """The words as they are written, with their `probabilities`, ready for decoding; `live`: the last ones so far."""
     bare, labels = _written(words)
     lexicon = _lexicon(model, options) if live else text_lexicon(bare, labels, model, options)
@@ -303,7 +214,7 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
         followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
         preceded=np.array([word.preceded for word in words], np.bool_),
         cue_starts=starts,
-        cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
+        cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
         conventions=conventions,
@@ -321,15 +232,10 @@ def _posteriors(
     conventions: Language,
 ) -> Posteriors:
     """The probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
-    properties = word_properties(bare, conventions, lexicon)
-    several_written = len(bare) > 1 and any(label.after for label in labels)
-    if several_written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
-        properties |= abbreviation_properties(bare, labels, conventions)
-    posteriors = posteriors_of(rows, properties, config)
-    if several_written:
-        initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
-        posteriors = replace(posteriors, properties=properties | initial)
-    return posteriors
+    properties = word_properties(bare, conventions, lexicon) | abbreviation_properties(bare, labels, conventions)
+    posteriors = restrict_posteriors(rows, properties, config)
+    initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
+    return replace(posteriors, properties=properties | initial)
 
 
 def rewrite(
@@ -351,8 +257,8 @@ def rewrite(
     if not words:
         return []
     if options.existing == "recheck":
-        words, options = _rechecked(words, rows, model, options), replace(options, existing="auto")
-    passage = passage_of(words, rows, model, options, live=bool(committed) or continues)
+        words, options = _drop_wrong_marks(words, rows, model, options), replace(options, existing="auto")
+    passage = make_passage(words, rows, model, options, live=bool(committed) or continues)
     passage.committed, passage.continues = len(committed), continues
     written = passage.labels
     fixed = [label for _, label in map(cached_strip, committed)]
@@ -370,15 +276,15 @@ def rewrite(
             passage.conventions,
         )
     new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
-    texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
+    texts = [text if label is old else dress(bare, label) for text, old, bare, label in new]
     return [*committed, *texts[len(committed) :]]
 
 
-def _rechecked(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
+def _drop_wrong_marks(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
     """The words without the marks that are nearly certainly wrong."""
-    passage = passage_of(words, rows, model, options)
+    passage = make_passage(words, rows, model, options)
     lacking = find_missing(passage).lacks_marks
-    passage.posteriors = allowed(passage)
+    passage.posteriors = allowed_posteriors(passage)
     checked = zip(words, passage.labels, recheck(passage, lacking), passage.bare, strict=True)
     return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
 
@@ -387,7 +293,7 @@ def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
     """The labels of a passage after one round of decisions; the first words are taken to have `fixed` ones."""
     labels, options = passage.labels, passage.options
     missing = None if options.existing == "replace" else find_missing(passage)
-    passage.posteriors = allowed(passage)
+    passage.posteriors = allowed_posteriors(passage)
     known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, missing))
     decided = decide(replace(passage, labels=[*fixed, *with_rules[len(fixed) :]]), known)
     for i in np.flatnonzero(passage.followed).tolist():
@@ -396,7 +302,7 @@ def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
         # it might take the period for a part of it.
         decided[i] = replace(decided[i], after=labels[i].after)
     case_is_fixed = (known.cases >= 0).tolist()
-    found = list(labels)
+    new_labels = list(labels)
     for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
         if ruled is old and new is old:
             continue  # labels are cached, so most unchanged ones are the same object
@@ -408,8 +314,8 @@ def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
         word, written = cached_strip(dress(passage.bare[i], label))
         # A label must never turn a word into another one.
         if word == passage.bare[i]:
-            found[i] = written
-    return found
+            new_labels[i] = written
+    return new_labels
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
@@ -429,30 +335,7 @@ def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Optio
 
 def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:
     """Estimate which marks and capitals are missing, given the `probabilities` of the words."""
-    return find_missing(passage_of(words, rows, model, options))
-
-
-def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
-    """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
-    # `load_model` has checked that cases and marks are the same; paired marks may be missing, or in another order.
-    first = len(config.cases) + len(config.marks)
-    found = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
-    found[range(first), range(first)] = part
-    for mark in set(member.around) & set(config.around):
-        found[first + member.around.index(mark), first + config.around.index(mark)] = part
-    return found
-
-
-def _averaged(
-    rows: Iterable[tuple[Chunk, Rows]], others: Sequence[Iterable[tuple[Chunk, Rows]]], weights: Sequence[Rows]
-) -> Iterator[tuple[Chunk, Rows]]:
-    """Rows averaged with those of the `others`, which have the same chunks; what no other knows stays as it is."""
-    own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
-    for (chunk, values), *theirs in zip(rows, *others, strict=True):
-        mixed = values * own
-        for (_, found), weight in zip(theirs, weights, strict=True):
-            mixed += found @ weight
-        yield chunk, mixed.astype(np.float32, copy=False)
+    return find_missing(make_passage(words, rows, model, options))
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

@@ -72,10 +72,10 @@ class Glossary:
             if not written or not any(c.isalnum() for part in written for c in part):
                 raise CappuncError(f"“{term}” cannot be a glossary term: it has no letter or digit")
             by_key[tuple(map(_key, written))] = Term(written, tuple(part.endswith(".") for part in parts))
-        found: dict[str, list[Term]] = {}
+        by_first_word: dict[str, list[Term]] = {}
         for key in sorted(by_key, key=len, reverse=True):
-            found.setdefault(key[0], []).append(by_key[key])
-        return cls(found)
+            by_first_word.setdefault(key[0], []).append(by_key[key])
+        return cls(by_first_word)
 
     def matches(self, bare: Sequence[str], labels: Sequence[Label]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield (index of the first word, spelling of its words) for each term in a text, from left to right.
@@ -93,7 +93,7 @@ class Glossary:
                 continue
             spelling = spelling[len(spelling) - (end - at) :] if at < end else ()
             rest = zip(term.words[len(spelling) :], bare[at + len(spelling) :], strict=False)
-            spelling += tuple(_spelled(part, word) for part, word in rest)
+            spelling += tuple(_spell_term(part, word) for part, word in rest)
             end = at + len(spelling)
             yield at, spelling
 
@@ -101,7 +101,7 @@ class Glossary:
         """Which terms a text has, and which it has with other word boundaries: `bio n tech` for `BioNTech`."""
         stripped = [strip(text) for text in texts]
         keys, labels = [_key(bare) for bare, _ in stripped], [label for _, label in stripped]
-        found = {
+        present = {
             term
             for at, key in enumerate(keys)
             for term in self._starting_with(key)
@@ -111,14 +111,14 @@ class Glossary:
         starts = {place: i for i, place in enumerate(accumulate(map(len, letters), initial=0))}
         joined = "".join(letters)
         apart: dict[str, str] = {}
-        for term in (term for terms in self.terms.values() for term in terms if term not in found):
+        for term in (term for terms in self.terms.values() for term in terms if term not in present):
             joined_term = "".join(c for word in term.words for c in _key(word) if c.isalnum())
             at = joined.find(joined_term)
             while at >= 0 and not (at in starts and at + len(joined_term) in starts):
                 at = joined.find(joined_term, at + 1)
             if at >= 0:
                 apart[str(term)] = " ".join(bare for bare, _ in stripped[starts[at] : starts[at + len(joined_term)]])
-        return Sightings(frozenset(map(str, found)), apart)
+        return Sightings(frozenset(map(str, present)), apart)
 
     def _starting_with(self, key: str) -> Iterator[Term]:
         for stem in _stems(key):
@@ -136,7 +136,7 @@ def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: in
     return list(keys[at:last]) == head and end in _stems(keys[last])
 
 
-def _spelled(part: str, bare: str) -> str:
+def _spell_term(part: str, bare: str) -> str:
     """A bare word with the letters of the term, but its own apostrophes, hyphens and ending."""
     return "".join([t if t.isalnum() else c for t, c in zip(part, bare, strict=False)]) + bare[len(part) :]
 
@@ -148,8 +148,8 @@ def _stems(key: str) -> Iterator[str]:
         if key.endswith(ending) and len(key) > len(ending):
             yield key[: -len(ending)]
             return
-    for found in reversed(list(_JOINED.finditer(key))):
-        yield key[: found.start()]
+    for hyphen in reversed(list(_JOINED.finditer(key))):
+        yield key[: hyphen.start()]
 
 
 def _key(word: str) -> str:

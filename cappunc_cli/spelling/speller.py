@@ -10,10 +10,12 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.formats.splice import Edit, shown, splice
-from cappunc_cli.languages import Language
-from cappunc_cli.spelling.missing_apostrophes import missing_apostrophes
+from cappunc_cli.languages.language import ApostropheWords, Language
 from cappunc_cli.spelling.passage_words import PassageWords
 from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
+
+#: The text, start, end, cue and turn of a word.
+_TimedText = tuple[str, int | None, int | None, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,40 +76,45 @@ def respell(
     text = PassageWords(document, source, protected)
     changes: list[_Change] = []
     if apostrophes and known.apostrophes is not None:
-        changes += _with_apostrophes(text, missing_apostrophes(text, known.apostrophes))
+        changes += _missing_apostrophes(text, known.apostrophes)
     if numbers and known.numbers is not None:
-        changes += _in_digits(text, SpokenNumbers(text, known.numbers, known.code).found())
+        changes += _in_digits(text, SpokenNumbers(text, known.numbers, known.code))
     changes.sort(key=lambda change: change.listed.number)
     safe = _safe(document, source, changes)
-    output, listed = _applied(source, safe)
+    output, listed = _apply(source, safe)
     if len(safe) < len(changes):  # verified in parts so far, not all together
         verify_respelling(document, source, output, listed)
     return output, listed
 
 
-def _with_apostrophes(text: PassageWords, found: Iterator[tuple[int, str]]) -> Iterator[_Change]:
+def _missing_apostrophes(text: PassageWords, known: ApostropheWords) -> Iterator[_Change]:
+    """Put the apostrophe into words that lack it (`dont`, `youre`), if they cannot be another word without it."""
     written = [word.text for word in text.words]
     curly = any("’" in word for word in written) and not any("'" in word for word in written)
-    for i, new in found:
+    for i, bare in enumerate(text.bare):
+        new = known.sure.get(bare)
+        if new is None and text.before(i) in known.subjects and text.next(i + 1) not in known.objects:
+            new = known.after_subject.get(bare)
+        if new is None or text.before(i) in known.determiners or not text.may_change(i):
+            continue
         copies = text.words[i].places
         if any(len(copy) != 1 or text.source[slice(*copy[0])] != shown(text.source, copy) for copy in copies):
             continue  # a tag or an entity within the word
-        edits = []
-        for ((start, stop),) in copies:
-            edits.append((start, stop, _dressed(text.source[start:stop], new, "’" if curly else "'")))
-        yield _Change(Respelled(i + 1, 1, written[i], _dressed(written[i], new, "’" if curly else "'")), tuple(edits))
+        new = new.replace("'", "’") if curly else new
+        edits = tuple((start, stop, _dress(text.source[start:stop], new)) for ((start, stop),) in copies)
+        yield _Change(Respelled(i + 1, 1, written[i], _dress(written[i], new)), edits)
 
 
-def _dressed(old: str, new: str, apostrophe: str) -> str:
-    """The new spelling in the case and with the marks of the old word."""
+def _dress(old: str, new: str) -> str:
+    """The new spelling, which is in lower case but for `I`, in the case and with the marks of the old word."""
     _, label = cached_strip(old)
     core = iter(label.inside(old))
-    letters = (apostrophe if c == "'" else c if c.isupper() and next(core) else next(core) for c in new)
+    letters = (c if c in "'’" or (c.isupper() and next(core)) else next(core) for c in new)
     return f"{label.before}{''.join(letters)}{label.after}"
 
 
-def _in_digits(text: PassageWords, found: Iterator[tuple[int, int, str]]) -> Iterator[_Change]:
-    for first, stop, digits in found:
+def _in_digits(text: PassageWords, numbers: SpokenNumbers) -> Iterator[_Change]:
+    for first, stop, digits in numbers:
         place = text.place(first, stop)
         if place is not None:
             new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
@@ -115,7 +122,7 @@ def _in_digits(text: PassageWords, found: Iterator[tuple[int, int, str]]) -> Ite
             yield _Change(Respelled(first + 1, stop - first, old, new), ((*place, new),))
 
 
-def _applied(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
+def _apply(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
     edits = [edit for change in changes for edit in change.edits]
     return splice(source, edits), tuple(change.listed for change in changes)
 
@@ -125,7 +132,7 @@ def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequen
     if not changes:
         return changes
     try:
-        verify_respelling(document, source, *_applied(source, changes))
+        verify_respelling(document, source, *_apply(source, changes))
     except BadInput:
         half = len(changes) // 2
         return [*_safe(document, source, changes[:half]), *_safe(document, source, changes[half:])] if half else []
@@ -140,7 +147,7 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     """
     again = formats.read_again(document, output)
     old, new = document.words, again.words
-    if _expected(document, changes) != list(map(_told, new)) or document.speakers != again.speakers:
+    if _expected_words(document, changes) != list(map(_timed_text, new)) or document.speakers != again.speakers:
         raise BadInput("the result differs in more than the listed words")
     undo: list[Edit] = []
     removed = 0
@@ -157,14 +164,13 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
         raise BadInput("the result differs in more than the listed words")
 
 
-def _told(word: Word) -> tuple[str, int | None, int | None, int, int]:
-    """What a file tells of a word: text, start, end, cue and turn."""
+def _timed_text(word: Word) -> _TimedText:
     return word.text, word.start, word.end, word.cue, word.turn
 
 
-def _expected(document: Document, changes: Sequence[Respelled]) -> list[tuple[str, int | None, int | None, int, int]]:
+def _expected_words(document: Document, changes: Sequence[Respelled]) -> list[_TimedText]:
     """The words after the changes: a new one starts with the first one that it replaces, and ends with the last."""
-    words = list(map(_told, document.words))
+    words = list(map(_timed_text, document.words))
     for change in reversed(changes):
         first, stop = change.number - 1, change.number - 1 + change.words
         if " ".join(text for text, *_ in words[first:stop]) != change.old:

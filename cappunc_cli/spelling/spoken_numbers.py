@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.document.labels import Case
 from cappunc_cli.errors import WrongUsage, install_extra
+from cappunc_cli.languages.language import NumberWords
 from cappunc_cli.spelling.passage_words import PassageWords
 
 if TYPE_CHECKING:
     from text_to_num import Occurence
-
-    from cappunc_cli.languages.spelling_words import NumberWords
 
 _HYPHEN = re.compile("[-‐‑]")
 _DIGIT = re.compile(r"\d")
@@ -72,12 +71,12 @@ class SpokenNumbers:
         self._cardinals = known.units | known.teens | known.tens | known.scales | known.zeros
         self._all = self._cardinals | known.ordinals | known.others
 
-    def found(self) -> Iterator[tuple[int, int, str]]:
+    def __iter__(self) -> Iterator[tuple[int, int, str]]:
         """Yield (first word, word after the last, digits) of each number to be written in digits, in order."""
         runs = list(self._runs())
         written = [self._written(run) for run in runs]
         # `ten to three`, `five, ten`: both in digits, or neither.
-        linked = [i for i, (one, other) in enumerate(pairwise(runs)) if self._linked(one, other)]
+        linked = [i for i, (one, other) in enumerate(pairwise(runs)) if self._are_linked(one, other)]
         for i in (*linked, *reversed(linked)):
             if None in (written[i], written[i + 1]):
                 written[i] = written[i + 1] = None
@@ -104,13 +103,13 @@ class SpokenNumbers:
         text, known = self._text, self._known
         if not text.joined(i):
             return []
-        if found := self._parts(i):
-            return [found]
+        if following := self._parts(i):
+            return [following]
         inside = (text.bare[i] == known.joining and parts[-1] in known.scales) or (
             text.bare[i] == known.point and parts[-1] in self._cardinals
         )
-        found = self._parts(i + 1) if inside and text.joined(i + 1) else []
-        return [[text.bare[i]], found] if found and found[0] in self._cardinals else []
+        following = self._parts(i + 1) if inside and text.joined(i + 1) else []
+        return [[text.bare[i]], following] if following and following[0] in self._cardinals else []
 
     def _parts(self, i: int) -> list[str]:
         """The number words that make up a word (a word with a digit is one, too), or nothing."""
@@ -118,7 +117,7 @@ class SpokenNumbers:
         parts = _HYPHEN.split(bare)
         return parts if all(part in self._all or _DIGIT.search(part) for part in parts) else []
 
-    def _linked(self, one: _Run, other: _Run) -> bool:
+    def _are_linked(self, one: _Run, other: _Run) -> bool:
         between = range(one.stop, other.first)
         text = self._text
         if not between:  # `thirty. One of them` is one number if the mark is wrong
@@ -142,8 +141,8 @@ class SpokenNumbers:
         after = text.next(run.stop)
         if after in known.vague or (after == known.joining and text.next(run.stop + 1) == "a"):  # ten and a half
             return None
-        found = self._time_or_year(run) or self._single_number(run)
-        return found if found and text.place(run.first, run.first + found[0]) else None
+        digits = self._time_or_year(run) or self._single_number(run)
+        return digits if digits and text.place(run.first, run.first + digits[0]) else None
 
     def _single_number(self, run: _Run) -> tuple[int, str] | None:
         """As `_written`, for a run that is one number."""
@@ -192,12 +191,12 @@ class SpokenNumbers:
 
     def _value(self, parts: list[str]) -> int:
         """The cardinal below a hundred that these words are, or -1."""
-        found = self._read(parts) if parts and not self._known.scales.intersection(parts) else None
-        return int(found.value) if found and not found.is_ordinal and self._known.point not in parts else -1
+        number = self._read(parts) if parts and not self._known.scales.intersection(parts) else None
+        return int(number.value) if number and not number.is_ordinal and self._known.point not in parts else -1
 
     def _read(self, parts: list[str]) -> Occurence | None:
         """The number that text_to_num reads, if all the parts together are one number."""
         from text_to_num import find_numbers
 
-        found = find_numbers(list(map(_Part, parts)), self._code, 0.0)
-        return found[0] if len(found) == 1 and (found[0].start, found[0].end) == (0, len(parts)) else None
+        numbers = find_numbers(list(map(_Part, parts)), self._code, 0.0)
+        return numbers[0] if len(numbers) == 1 and (numbers[0].start, numbers[0].end) == (0, len(parts)) else None

@@ -31,8 +31,8 @@ import torch
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ModelConfig
-from cappunc_cli.restoration.pipeline import load_model
 from models.lab import chain, results
 from models.lab.export import export
 from models.lab.heldout import heldout_words, texts_of

@@ -19,8 +19,7 @@ from typing import Any
 import onnx
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.models.engines import ENGINES, LIVE, NETWORK
-from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ENGINES, LIVE, NETWORK, ModelConfig
 from models.lab import ablation, study
 from models.lab.corpora import CORPORA
 from models.lab.recipe import LabRecipe

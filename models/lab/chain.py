@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.features.train.trainer import FOLDED, F1Counter
 from cappunc_cli.restoration.decoding.viterbi import viterbi
-from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.version import __version__
 from models.lab import results
 from models.lab.heldout import HeldoutText, halves, texts_of

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import mark_of, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restoration.pipeline import Model, probabilities
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.pipeline import probabilities
 from models.lab.corpora import CORPORA
 from models.lab.recipe import LabRecipe
 

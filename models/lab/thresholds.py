@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.features.train.trainer import FOLDED, F1Counter
-from cappunc_cli.restoration.decoding.decoder import DASH_COST
-from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.tuned import DASH_COST
 from models.lab.heldout import HeldoutText, halves, texts_of
 from models.lab.recipe import LabRecipe
 

@@ -19,8 +19,7 @@ from measuring import digest, head, options_with_data, print_report
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigram_engine import NgramEngine
 
 SETS = {

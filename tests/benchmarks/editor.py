@@ -29,9 +29,10 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.words import Word, timestamp
 from cappunc_cli.evaluation.mistakes import Edit, count_edits, edits
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 
 TESTS = Path(__file__).resolve().parents[1]
 TEXTS, RESULTS = TESTS / "editor", TESTS / "benchmarks" / "results" / "editor.json"

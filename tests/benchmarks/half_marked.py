@@ -21,8 +21,9 @@ from measuring import documents, head, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
 TUNING = {
     "en": ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress"),

@@ -14,10 +14,10 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import model_languages
+from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.models.registry import ENGINES, model_languages
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 from models.lab.readers import paragraphs
 
 #: An evaluation set of each language that is long enough.

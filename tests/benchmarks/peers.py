@@ -34,11 +34,11 @@ from torch import nn
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.measure import best_of, stages
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.network import Encoder
 from cappunc_cli.restoration.models.registry import find_model
 from cappunc_cli.restoration.models.session import physical_cores
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model
 
 Words = Sequence[str]
 #: Words of a talk of a quarter of an hour.

@@ -18,8 +18,9 @@ from measuring import documents, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite_long
+from cappunc_cli.restoration.pipeline import probabilities, rewrite_long
 
 TEXTS = ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress")
 WORDS = 8000

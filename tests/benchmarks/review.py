@@ -20,8 +20,9 @@ from measuring import documents, head, identity, options_with_data, print_report
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.low_confidence import find_low_confidence
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
 
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}

@@ -25,10 +25,9 @@ from onnx import TensorProto, helper, numpy_helper
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.engines import MASK, WANTED
 from cappunc_cli.restoration.models.gpu import dense_products
 from cappunc_cli.restoration.models.network import OnnxEngine
-from cappunc_cli.restoration.models.registry import find_model
+from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import physical_cores
 
 

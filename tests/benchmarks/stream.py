@@ -25,9 +25,9 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.features.evaluate.inputs import sources
-from cappunc_cli.restoration.live import LiveRestorer
-from cappunc_cli.restoration.live_gru import live_restorer
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.live import LiveRestorer, live_restorer
+from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.pipeline import restore
 
 #: By whether they are to choose by: a file below the data, or a corpus whose end was held out.
 SETS = {

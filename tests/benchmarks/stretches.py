@@ -28,8 +28,9 @@ from measuring import documents, head, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, estimate_missing, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
 
 #: Name -> words; documents from the start, none longer than half of that.
 REPORTED = dict.fromkeys(("podcast", "interviews", "ted", "gum_spoken", "phone"), 6000)

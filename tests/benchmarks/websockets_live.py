@@ -29,9 +29,8 @@ from websockets.asyncio.client import connect
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.inputs import sources
-from cappunc_cli.restoration.live import LOOK_AHEAD
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model
+from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
 MODEL = "en-live"
 #: Human words with the times of a recogniser; every call is for evaluation, and nothing is chosen on them.

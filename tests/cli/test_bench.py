@@ -14,8 +14,8 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.features.bench.measure import PARTS, STAGES, best_of, figures, stages
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 

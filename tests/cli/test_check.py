@@ -16,8 +16,9 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.restoration.decoding.existing import unrestored_spans
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, estimate_missing, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
 
 HALF = Path(__file__).parents[2] / "fixtures/repair/half.srt"
 

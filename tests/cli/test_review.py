@@ -20,9 +20,9 @@ from cappunc_cli.files.inspection import positions
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")

@@ -29,8 +29,9 @@ from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import FILES_TOGETHER, Result, Worker, WorkOrder, in_this_process, job_groups
 from cappunc_cli.files.summary import Log, Run, Summary
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]

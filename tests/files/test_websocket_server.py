@@ -28,9 +28,9 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.stream.websocket_server import SharedModel
-from cappunc_cli.restoration.live_gru import live_restorer
+from cappunc_cli.restoration.live import live_restorer
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model
 
 TINY = Path(__file__).parents[1] / "tiny_gru"
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr"]

@@ -15,7 +15,8 @@ from cappunc_cli.document.labels import Case
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.pipeline import restore
 
 TEXT = [path for path in GOOD if path.parent.name in formats.TEXT_FORMATS]
 FIXED = {path: fixed for path in TEXT if (fixed := path.with_stem(path.stem + ".fixed")).exists()}

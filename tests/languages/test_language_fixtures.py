@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import is_normalized, normalize
 
 import numpy as np
@@ -15,15 +14,12 @@ from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import detect_language, language_of_text, words_of
 from cappunc_cli.languages import LANGUAGES
-from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
+from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.pipeline import restore
 
 FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "languages").iterdir())
 CODES = tuple(LANGUAGES)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.chunks import Chunk, check, merge, split
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.models.registry import check_windows
 
 
 @st.composite
@@ -139,7 +140,7 @@ def test_a_missing_chunk_is_an_error() -> None:
 )
 def test_invalid_window_sizes_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
     with pytest.raises(CappuncError, match=message):
-        check(window, overlap, cut)
+        check_windows(window, overlap, cut)
 
 
 @pytest.mark.parametrize("chunks", [[Chunk(0, 6), Chunk(7, 9)], [Chunk(0, 6), Chunk(5, 9)], [Chunk(1, 9)]])

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,14 +17,12 @@ from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model, installed
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.pipeline import probabilities
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 CONFIG = replace(

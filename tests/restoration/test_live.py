@@ -24,9 +24,11 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.live import _CONTEXT, LiveRestorer
+from cappunc_cli.restoration.live import LiveRestorer
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.pipeline import restore
+from cappunc_cli.restoration.tuned import CONTEXT
 
 MODEL = load_model(str(TINY), "cpu")
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
@@ -116,11 +118,11 @@ def test_the_work_for_a_word_is_bounded() -> None:
     model = replace(MODEL, engine=engine)
     rng = Random(1)
     stream = LiveRestorer(model, Options(window=200), look_ahead)
-    for _ in range(5 * _CONTEXT):
+    for _ in range(5 * CONTEXT):
         stream.feed(Word(rng.choice(BARE)))
-    assert len(engine.read) == 5 * _CONTEXT - look_ahead
-    assert max(engine.read) == _CONTEXT + look_ahead + 1
-    assert len(stream._words) <= _CONTEXT + look_ahead
+    assert len(engine.read) == 5 * CONTEXT - look_ahead
+    assert max(engine.read) == CONTEXT + look_ahead + 1
+    assert len(stream._words) <= CONTEXT + look_ahead
 
 
 def test_flushed_words_do_not_end_the_text() -> None:

@@ -14,9 +14,9 @@ from rules import rules
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration import pipeline
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore, restore_all, rewrite
+from cappunc_cli.restoration.pipeline import restore, restore_all, rewrite
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
 BARE = [
@@ -490,7 +490,7 @@ SPEECH = (
 )
 
 
-def test_english_is_restored(english: pipeline.Model) -> None:
+def test_english_is_restored(english: Model) -> None:
     words = [Word(t) for t in SPEECH.split()]
     new = restore(words, english)
     text = " ".join(new)
@@ -503,14 +503,14 @@ def test_english_is_restored(english: pipeline.Model) -> None:
     assert restore(with_texts(words, new), english) == new
 
 
-def test_english_does_not_depend_on_the_window(english: pipeline.Model) -> None:
+def test_english_does_not_depend_on_the_window(english: Model) -> None:
     words = [Word(t) for t in (SPEECH + " ").split() * 12]
     whole = restore(words, english)
     small = restore(words, english, Options(window=60, overlap=30, min_words_cut=10))
     assert sum(a == b for a, b in zip(whole, small, strict=True)) > 0.93 * len(words)
 
 
-def test_english_upper_case_is_rewritten(english: pipeline.Model) -> None:
+def test_english_upper_case_is_rewritten(english: Model) -> None:
     lower = restore([Word(t) for t in SPEECH.split()], english)
     upper = restore([Word(t.upper()) for t in SPEECH.split()], english)
     assert lower == upper

@@ -14,8 +14,9 @@ from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.formats import read
 from cappunc_cli.restoration.live import LiveRestorer
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.restoration.pipeline import restore
 
 GOOD = (
     "So we took the train to London. It was late, and nobody knew why. Did you see Anna there? I think she left early, "

@@ -14,10 +14,11 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.glossary.term_extraction import extract_terms, layout_breaks
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
-from cappunc_cli.restoration.term_extraction import extract_terms, layout_breaks
+from cappunc_cli.restoration.pipeline import restore
 from cappunc_cli.restoration.terms import Glossary, parse_glossary
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")

@@ -18,7 +18,7 @@ from cappunc_cli.files.progress import Reporter, escaped, print_verbatim, table_
 from cappunc_cli.files.storage import about, read_text
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.models.model import Model
 
 
 def bench(context: typer.Context, options: BenchOptions) -> None:
@@ -42,9 +42,9 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     from cappunc_cli.features.bench import sample_text
     from cappunc_cli.features.bench.hardware import hardware, peak_memory, versions
     from cappunc_cli.features.bench.measure import best_of, figures, stages, start
+    from cappunc_cli.restoration.models.model import load_model
     from cappunc_cli.restoration.models.registry import find_model
     from cappunc_cli.restoration.options import Options
-    from cappunc_cli.restoration.pipeline import load_model
 
     gc.set_threshold(100_000)  # as `fix` does
     directory = find_model(name)

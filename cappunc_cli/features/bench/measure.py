@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, probabilities_of_each, rewrite_long
+from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite_long
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.models.network import OnnxEngine
@@ -31,8 +32,6 @@ _START = """
 import time
 first = time.time()
 import sys, json
-from cappunc_cli import formats
-from cappunc_cli.restoration.pipeline import load_model, restore
 import onnxruntime, tokenizers
 imported = time.time()
 model = load_model(sys.argv[1], sys.argv[2])
@@ -67,7 +66,8 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     `merge` is the overhead around the model: batching, and merging of windows.
     """
     clock = _StageTimer()
-    engines: list[OnnxEngine] = [model.engine, *(member.engine for member, _ in model.members(options))]  # type: ignore[list-item]
+    code = options.conventions(model.config).code
+    engines: list[OnnxEngine] = [model.engine, *(member.engine for member, _ in model.members(code))]  # type: ignore[list-item]
     spent = _spent(engines)
     with clock("read"):
         document = formats.read(data.decode(), name)

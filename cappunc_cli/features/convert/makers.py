@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
     from cappunc_cli.layout.caption_profiles import CaptionProfile
-    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cappunc_cli.cli.options import Device, Engine, FormatName, Lang, ModelName, page_of, path_of
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
-from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.options import Marks, MinWordsCut, Overlap, Pauses, Sensitivity, Style, Window
 
 #: Names of `evaluation.presets`, which `--help` must not load: scores as other projects define them.

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation.calibration import fold_columns
+from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, as_read, probabilities, rewrite
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.pipeline import as_read, probabilities, rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class Restorer:
 
     def identity(self) -> str:
         """Name and hash for the signature, and those of the other models of an ensemble."""
-        configs = [self.model.config, *(member.config for member, _ in self.model.members(self.options))]
+        code = self.options.conventions(self.model.config).code
+        configs = [self.model.config, *(member.config for member, _ in self.model.members(code))]
         return "+".join(f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
 
     def described(self) -> dict[str, str]:

@@ -31,10 +31,9 @@ from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import FileTally, Reporter, print_verbatim, table_console
 from cappunc_cli.languages import codes_of
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import model_languages
+from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.models.registry import ENGINES, model_languages
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.version import __version__
 
 #: Bootstrap samples of a comparison by default.

@@ -26,7 +26,7 @@ from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import Mode
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.files.summary import Summary
-from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.registry import NETWORK
 
 
 def fix(context: typer.Context, options: FixOptions) -> None:

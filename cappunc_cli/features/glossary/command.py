@@ -12,16 +12,17 @@ from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import choice_asked, jobs_asked, names_asked, reporter_of, tallied
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.glossary.options import GlossaryOptions
+from cappunc_cli.features.glossary.term_extraction import extract_terms, is_cased, layout_breaks
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import languages_of
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
-from cappunc_cli.restoration.term_extraction import extract_terms, is_cased, layout_breaks
+from cappunc_cli.restoration.pipeline import restore
 
 
 def glossary(context: typer.Context, options: GlossaryOptions) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.low_confidence import LowConfidence
-    from cappunc_cli.restoration.pipeline import Model
+    from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
 
 #: Words of context before and after a doubtful word.

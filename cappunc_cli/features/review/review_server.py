@@ -27,12 +27,12 @@ from cappunc_cli.files.result_writer import ResultWriter, read_version
 from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
 from cappunc_cli.files.urls import Target
 from cappunc_cli.pages.review_page import compared, review_page
+from cappunc_cli.restoration.chunks import Rows
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
-    from cappunc_cli.restoration.chunks import Rows
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0

@@ -1,4 +1,4 @@
 """Live words: from bytes to a live restorer and back, through a pipe or many WebSockets.
 
-The restorers are in `restoration.live` and `restoration.live_gru`.
+The restorers are in `restoration.live`.
 """

@@ -24,11 +24,11 @@ from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, about, standard_input
 from cappunc_cli.layout.caption_files import early_note
-from cappunc_cli.restoration.live import LOOK_AHEAD
-from cappunc_cli.restoration.live_gru import live_restorer
+from cappunc_cli.restoration.live import live_restorer
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model
+from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16

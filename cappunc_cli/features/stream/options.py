@@ -8,7 +8,7 @@ from typing import Annotated
 from cappunc_cli.cli.options import Device, Engine, GlossaryFiles, ModelName, languages_known
 from cappunc_cli.languages import code_of
 from cappunc_cli.options import EXPERT, MODEL, OUTPUT, SPEED, Option
-from cappunc_cli.restoration.models.engines import NETWORK
+from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.options import Marks, Pauses, Sensitivity, Style
 
 

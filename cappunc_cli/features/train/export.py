@@ -26,8 +26,8 @@ from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.features.train.onnx_graph import Weights, build, save
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Windows
-from cappunc_cli.restoration.models.engines import INPUTS
 from cappunc_cli.restoration.models.network import softmax
+from cappunc_cli.restoration.models.registry import INPUTS
 
 Rows = NDArray[np.float32]
 

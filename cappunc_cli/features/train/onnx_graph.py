@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from cappunc_cli.features.train.network import NEIGHBOURS, NetworkShape, relative_buckets
-from cappunc_cli.restoration.models.engines import MICROSOFT, POSITION_BIAS
+from cappunc_cli.restoration.models.registry import MICROSOFT, POSITION_BIAS
 
 #: How matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row (MatMulNBits).
 #: Shipped models have 8 bits by column instead, whose scales need calibration (models/lab/quantise.py).

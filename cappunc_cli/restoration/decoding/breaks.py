@@ -1,29 +1,21 @@
 """Breaks in the layout of a text as evidence for sentence ends: the ends of captions, and blank lines.
 
-In captions that stay on screen until the next one, timestamps suggest that nobody pauses at the end of a sentence, and
-a network trained on speech believes them. So the frequency of each kind of mark at the ends of cues and inside them is
-estimated from the network's own probabilities by the EM algorithm of Saerens, Latinne and Decaestecker (2002, Adjusting
-the outputs of a classifier to new a priori probabilities), and the probabilities are reweighted accordingly.
-
-Captions that are followed by silence have frequencies of their own: in films they nearly always end a sentence,
-whatever their words. Where sentence ends become rarer, so do the capitals after them, which would otherwise pass for
-names. On texts held out from training this improves captions that end with sentences where they can, and neither helps
-nor harms those that break anywhere (models/lab/studies/captions.py; film.py for what stays open in captions of films).
-Networks that have read texts cut into captions (`captions` in their recipes) gain as much: they see that captions end,
-but not how often a sentence ends with them in this file.
+In captions that stay on screen until the next one, timestamps suggest that nobody pauses at the end of a sentence. So
+the frequency of each kind of mark at the ends of cues and inside them is estimated from the network's own probabilities
+by the EM algorithm of Saerens, Latinne and Decaestecker (2002, Adjusting the outputs of a classifier to new a priori
+probabilities), and the probabilities are reweighted accordingly. Captions that are followed by silence have frequencies
+of their own. Where sentence ends become rarer, so do the capitals after them, which would otherwise pass for names.
 
 Blank lines between short paragraphs may separate the turns of a dialogue, or verses, captions or double-spaced lines.
 The model is asked twice for sentence ends, first without the blank lines and then as if each of them ended a turn.
-Nearly all turns end a sentence, but only every second or third caption does, and a double-spaced line does so no more
-often than any word. And where a line breaks off within a sentence (`went to the`), the model sees no sentence end even
-if it is told that a turn ends there.
+Nearly all turns end a sentence, but only every second or third caption does. And where a line breaks off within a
+sentence (`went to the`), the model sees no sentence end even if it is told that a turn ends there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +23,8 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.document.pauses import cue_ends, pauses
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import (
     NONE,
     CueBreaks,
@@ -40,51 +34,26 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_end_probability,
 )
 
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
-
 #: The kinds of mark: none, within a sentence, and at its end.
 _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 _KINDS = ([NONE], [i for i in range(1, len(MARK_CLASSES)) if i not in _ENDING], _ENDING)
 _ENDS = 2
 _BY_KIND = np.stack([np.isin(np.arange(len(MARK_CLASSES)), columns) for columns in _KINDS], 1).astype(np.float64)
-#: Prior pseudo-counts, so that a file of few cues changes little.
-_PRIOR_COUNT = 30
-_EM_STEPS = 30
-#: Consecutive captions are kept apart by up to six frames; a longer gap (ms) is silence.
-_SILENCE = 250
 _LEAST = np.float32(1e-6)
-#: The power of the factors inside captions. With it 1,321 sentence ends are missed or superfluous in nine held-out
-#: ends of English and Spanish, cut as in films and anywhere, with the factors in full (1) 1,349, with 0.5 1,327; of
-#: those inside the captions of films 206 are missed and 59 superfluous (232 and 35); 2,145 first letters are wrong
-#: (2,172).
-_INSIDE = 0.75
 
-#: The share of blank lines that come after a sentence end, between turns and between captions.
-_TURNS, _CAPTIONS = 0.97, 0.6
-#: The share of turns, and of captions, after which a model that is told of a turn still sees no sentence end.
-_TURNS_WITHOUT_END, _CAPTIONS_WITHOUT_END = 0.05, 0.35
-#: The log-likelihood ratio (nats) required for turns. All of 130 dialogues of 200 words in ten languages (held-out ends
-#: of training corpora) pass, and 123 with their first three breaks alone; of 168 texts cut into captions 2 and 9.
-_MIN_NATS = 1.0
-#: The mean probability of a sentence end required before breaks, without the blank lines; the least of the dialogues
-#: have 0.24, verse has less.
-_MIN_MEAN = 0.2
-#: Probabilities are clipped to this distance from 0 and 1, so that no single break decides.
-_CLIP = 0.02
 
 #: The frequencies of the kinds of mark, [3], or their probabilities at some words, [n, 3].
 Frequencies = npt.NDArray[np.float64]
 
 
-def cue_breaks_of(words: Sequence[Word]) -> CueBreaks | None:
+def find_cue_breaks(words: Sequence[Word]) -> CueBreaks | None:
     """Where captions end; None if there is a single cue, or the cues are no captions (see `cue_ends`)."""
     last = np.array(cue_ends(words), np.bool_)
     ends = np.flatnonzero(last)
     if not len(ends):
         return None
     gaps, silence = pauses(words), np.zeros_like(last)
-    silence[ends] = [(gaps[i] or 0) > _SILENCE for i in ends.tolist()]
+    silence[ends] = [(gaps[i] or 0) > tuned.SILENCE for i in ends.tolist()]
     return CueBreaks(last, silence)
 
 
@@ -108,12 +77,12 @@ def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Pos
             at_silence = at_ends
         _reweight(marks, ends & cues.silence, at_silence / overall)
         _reweight(marks, ends & ~cues.silence, at_ends / overall)
-        _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** _INSIDE)
+        _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** tuned.INSIDE)
     weighed = replace(text, marks=marks)
-    return replace(weighed, cases=reweighted_cases(text, weighed))
+    return replace(weighed, cases=reweigh_cases(text, weighed))
 
 
-def reweighted_cases(text: Posteriors, weighed: Posteriors) -> Rows:
+def reweigh_cases(text: Posteriors, weighed: Posteriors) -> Rows:
     """The cases [n, 4] for the `weighed` marks: where a sentence end became rarer, so does the capital after it.
 
     A word is lower if no sentence begins with it and it is no name, so P(lower) grows in proportion to P(no sentence
@@ -134,10 +103,10 @@ def _estimate(kinds: Frequencies, overall: Frequencies, prior: Frequencies) -> F
     The probabilities assume the `overall` frequencies; without any words the result is `prior`.
     """
     frequencies = prior
-    for _ in range(_EM_STEPS):
+    for _ in range(tuned.EM_STEPS):
         factors = frequencies / overall
         counts = factors * ((1 / np.maximum(kinds @ factors, 1e-12)) @ kinds)
-        frequencies = (counts + _PRIOR_COUNT * prior) / (len(kinds) + _PRIOR_COUNT)
+        frequencies = (counts + tuned.PRIOR_COUNT * prior) / (len(kinds) + tuned.PRIOR_COUNT)
     return frequencies
 
 
@@ -157,12 +126,14 @@ def part_turns(ends: Probabilities, ends_with_turns: Probabilities, blank_before
     if not blank_before:
         return False
     last = np.array(blank_before) - 1
-    ends = np.clip(ends, _CLIP, 1 - _CLIP)
-    mean, found = ends.mean(), ends[last]
-    turns, captions = (share * found / mean + (1 - share) * (1 - found) / (1 - mean) for share in (_TURNS, _CAPTIONS))
+    ends = np.clip(ends, tuned.CLIP, 1 - tuned.CLIP)
+    mean, before = ends.mean(), ends[last]
+    turns, captions = (
+        share * before / mean + (1 - share) * (1 - before) / (1 - mean) for share in (tuned.TURNS, tuned.CAPTIONS)
+    )
     broken_off = np.where(
         ends_with_turns[last] < 0.5,
-        np.log(_TURNS_WITHOUT_END / _CAPTIONS_WITHOUT_END),
-        np.log((1 - _TURNS_WITHOUT_END) / (1 - _CAPTIONS_WITHOUT_END)),
+        np.log(tuned.TURNS_WITHOUT_END / tuned.CAPTIONS_WITHOUT_END),
+        np.log((1 - tuned.TURNS_WITHOUT_END) / (1 - tuned.CAPTIONS_WITHOUT_END)),
     )
-    return bool(found.mean() >= _MIN_MEAN and (np.log(turns / captions) + broken_off).sum() >= _MIN_NATS)
+    return bool(before.mean() >= tuned.MIN_MEAN and (np.log(turns / captions) + broken_off).sum() >= tuned.MIN_NATS)

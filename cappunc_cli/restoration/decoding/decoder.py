@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,9 @@ from cappunc_cli.document.labels import (
     cached_label,
     upper,
 )
-from cappunc_cli.restoration.decoding.breaks import reweighted_cases, weigh_cue_breaks
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.decoding.breaks import reweigh_cases, weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
     close_questions,
@@ -55,10 +57,6 @@ from cappunc_cli.restoration.decoding.passage import (
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.models.registry import ModelConfig
-from cappunc_cli.restoration.options import SENSITIVITY_NATS, STYLES
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
@@ -67,35 +65,8 @@ _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
 _COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
 
-#: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
-NUMBER_COST = 2.2
-#: Nats against a dash: editors accept a comma in place of a dash, but not a dash in place of a comma. On 25,000 words
-#: of the held-out ends of ten English corpora 0, 0.5, 1, 1.5 and 2 leave 56.7, 56.4, 56.5, 56.5 and 56.6 marks per
-#: 1,000 words to correct if a comma, an ellipsis or none is accepted for a dash; 197, 153, 121, 114 and 95 dashes are
-#: put, of which 74 to 86 % are right. In Spanish, Basque, Romanian and Vietnamese none is right.
-#: Tried and not taken: the likelier of a comma and a dash has the probability of both. On 25 English texts F1 of the
-#: marks went from 78.7 to 79.3, but on evaluation sets, which were then scored, only where `—` is an interruption
-#: (meetings 60.5 to 63.0); recognised words lost 0.8, sentence ends 0.1, and the editor's test rose from 36.3 to 38.0.
-DASH_COST = 1.5
-#: Nats against a capital after a new comma, which then needs a probability of 0.8: on the same texts 10 of 13 capitals
-#: below that are wrong, and 5 of 132 above. Direct speech without quotation marks has no capital: `She said, don't`.
-_COMMA_COST = float(np.log(4))
-#: Above this probability the start of a quotation explains a capital. If no quotation mark is written, the word is then
-#: capital only in its own right: `She said, don't`, but `He sang Hey Jude`. In 166,000 words of held-out ends of 21
-#: English corpora this removes 101 capitals; in the references 86 of them are in quotation marks, 7 are not, and 8 are
-#: lower-case.
-_QUOTE_EXPLAINS = 0.5
 #: The longest name of a speaker, in words.
 _LONGEST_LABEL = 5
-#: Nats against a turn that ends without a mark or with a continuing one: in captions a speaker's sentence ends before
-#: the next one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves
-#: few.
-TURN_COST = 3.0
-#: In live captions the word after the committed ones needs this much more probability as a name, in proportion to
-#: that of a sentence end which can no longer be added before it: `three reasons First, …`.
-LATE_COST = 0.4
-#: The minimum probability of a capital in its own right, which bounds `_end_bonus`.
-_MIN_NAME = 0.02
 
 
 #: For each mark, the column of `Evidence.gap_cost`.
@@ -110,14 +81,14 @@ class PlacedMarks(NamedTuple):
     after: Sequence[str]
 
 
-def allowed(passage: Passage) -> Posteriors:
+def allowed_posteriors(passage: Passage) -> Posteriors:
     """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
     text, wanted = passage.posteriors, passage.marks
     if not set(MARKS) <= set(wanted):
         folded = fold_marks(text, wanted)
         if "," in wanted and "." not in wanted:
             # A sentence goes on after a comma that stands for a period: `Well, oh`.
-            cases = reweighted_cases(text, folded)
+            cases = reweigh_cases(text, folded)
             begins_turn = np.append(False, passage.turn_ends[:-1])
             folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
         text = folded
@@ -130,7 +101,7 @@ def allowed(passage: Passage) -> Posteriors:
 def decide(passage: Passage, known: Evidence) -> list[Label]:
     """Decide the label of each word: its case and form, and everything before and after it.
 
-    The passage's posteriors must be its `allowed` ones; `known` is the evidence of its existing labels.
+    The passage's posteriors must be its `allowed_posteriors`; `known` is the evidence of its existing labels.
     """
     text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
     conventions, options, committed = passage.conventions, passage.options, passage.committed
@@ -143,23 +114,19 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         )
     if options.existing == "replace" and conventions.opening:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
-    if (known.marks >= 0).all() and (known.cases >= 0).all():
-        none_free = np.zeros(len(words), np.bool_)
-        placed = _place_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
-        return _labels(passage, known.cases.astype(np.intp), placed)
     capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, capital)
     if 0 < committed < len(words):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
-        within[committed] -= LATE_COST * sentence_end_probability(text)[committed - 1]
+        within[committed] -= tuned.LATE_COST * sentence_end_probability(text)[committed - 1]
     scores = _mark_scores(passage, known)
     marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
     new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
     if len(new_colons) and not committed and not passage.continues:
-        found = _accidental_labels(text, marks, within, turns, new_colons)
-        text = replace(text, cases=_without_upper(text, found))
-        for _, stop in found:
+        speakers = _accidental_labels(text, marks, within, turns, new_colons)
+        text = replace(text, cases=_without_upper(text, speakers))
+        for _, stop in speakers:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
     placed = _place_marks(passage, marks, scores, known.marks < 0)
@@ -214,7 +181,7 @@ def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotati
     starts = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
     opening = text.paired.get(PairedMark.OPEN_QUOTE)
     if quotations and opening is not None:
-        starts = np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
+        starts = np.where(opening > tuned.QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
     high = text.cases[:, UPPER] + text.cases[:, MIXED]
     high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
     rest = np.maximum(1 - high, np.float32(1e-6))
@@ -234,14 +201,14 @@ def _mark_scores(passage: Passage, known: Evidence) -> Rows:
     scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
-    scores[:, NONE] -= SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    scores[:, NONE] -= tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, _KIND[1:]]
-    scores[:, COMMA] += STYLES[passage.options.style]
-    scores[:, DASH] -= DASH_COST
+    scores[:, COMMA] += tuned.STYLES[passage.options.style]
+    scores[:, DASH] -= tuned.DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
-    scores[:-1, 1:][numbers] -= NUMBER_COST
+    scores[:-1, 1:][numbers] -= tuned.NUMBER_COST
     if "." in passage.marks:  # otherwise a statement has no mark that could end it
-        scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
+        scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= tuned.TURN_COST
     # A comma comes after an aside, not before it: `he said (I think), and`.
     for i, label in enumerate(passage.labels[1:]):
         if "(" in label.before:
@@ -272,7 +239,7 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
 
     Whisper drops periods but keeps the capitals after them.
     """
-    within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), _MIN_NAME)
+    within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), tuned.MIN_NAME)
     nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
     # Some write `Dhr.` within a sentence, too; that capital is not kept, and so no reason for a mark.
     shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
@@ -301,14 +268,14 @@ def _accidental_labels(
     They are names at the start of a sentence with one of the new `colons` after them; existing labels are not words of
     the text.
     """
-    found = []
+    spans = []
     starts = np.append(True, (sentence_ends(text, marks) | turns)[:-1])
     for i in colons.tolist():
         start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
         # The first word is capital anyway, so a single word must be in upper case.
         if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
-            found.append((start, i + 1))
-    return found
+            spans.append((start, i + 1))
+    return spans
 
 
 def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
@@ -334,7 +301,7 @@ def capital_probability(
     # `“What?” he asked`: the sentence may go on or end here.
     open_end = IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
-    less_probable = _shift_odds(within, np.full_like(within, -_COMMA_COST))
+    less_probable = _shift_odds(within, np.full_like(within, -tuned.COMMA_COST))
     within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1])
     starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]

@@ -16,30 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
+from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.existing import UNPREDICTABLE, Missing, writing_style
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
-
-#: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
-_CAPITAL_WORTH = 2.0
-#: Nats against a mark before a word that begins with an ellipsis, and against its capital.
-_CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
-
-#: The share of words that end a sentence.
-_END_SHARE = 0.08
-#: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
-_FEW, _GAPS = 0.06, 0.135
 
 _CLOSING = QUOTES_AFTER | {"’"}
 
 #: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
 #: lists them.
 _MIN_LETTERS = 3
-#: A letter that may be a word of the language is one if its lower case is more probable than this: Spanish `a, b y c`,
-#: but Italian `r e n z i`.
-_SURELY_LOWER = 0.97
-#: Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
-_LOWER_BEFORE_TITLE = 0.9
 #: Letters that are names of variables, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: A sequence that begins so is the alphabet: its `a` is no article.
@@ -96,7 +82,7 @@ def evidence(passage: Passage, existing: str, missing: Missing | None = None) ->
         if not (style.upper or style.title):
             # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
             capitals = (cases == CAPITAL) & ~passage.cue_starts
-            odds = np.where(capitals, np.float32(_CAPITAL_WORTH), np.float32(0))
+            odds = np.where(capitals, np.float32(tuned.CAPITAL_WORTH), np.float32(0))
             known = replace(known, cases=np.where(cases >= UPPER, cases, free), capitals=capitals, capital_odds=odds)
     # The case of hashtags and names of files is their author's choice.
     given = passage.posteriors.has(WordProperty.NO_CASE)
@@ -106,10 +92,10 @@ def evidence(passage: Passage, existing: str, missing: Missing | None = None) ->
     return replace(
         known,
         cases=np.where(given, cases, known.cases),
-        gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0))[:, None],
+        gap_cost=known.gap_cost + np.where(before, np.float32(tuned.CONTINUED_COST), np.float32(0))[:, None],
         capital_odds=known.capital_odds
         + _cue_odds(passage, marks)
-        - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
+        - np.where(continued, np.float32(tuned.CONTINUED_CAPITAL_COST), np.float32(0)),
     )
 
 
@@ -120,10 +106,8 @@ def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
     """
     dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
     last = np.append(passage.cue_starts[1:], True)
-    if not (dotted & last).any():
-        return np.zeros(len(marks), np.float32)
     share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
-    nats = max(np.log(share / (1 - share)) - np.log(_END_SHARE / (1 - _END_SHARE)), 0.0)
+    nats = max(np.log(share / (1 - share)) - np.log(tuned.END_SHARE / (1 - tuned.END_SHARE)), 0.0)
     return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
 
 
@@ -133,15 +117,15 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool
     Whoever asks to fill the gaps (`fills_gaps`) says that something is missing, and that no case is wrong.
     """
     cases, marks = columns(passage.labels)
-    least = _GAPS if fills_gaps else 0.0
+    least = tuned.GAPS if fills_gaps else 0.0
     within, ends, capitals = (np.maximum(share, least) for share in (missing.within, missing.ends, missing.capitals))
     lower, shown = cases == LOWER, marks != NONE
     upper = missing.upper & (not fills_gaps)
-    fixed = shown | (np.maximum(within, ends) < _FEW)
+    fixed = shown | (np.maximum(within, ends) < tuned.FEW)
     # Verse has marks, and keeps the capitals of its lines.
     layout = missing.layout & missing.bare & (not fills_gaps)
     # Lower case stays where no sentence end can come before it and capitals are not missing.
-    stays = lower & np.append(True, fixed[:-1]) & (capitals < _FEW)
+    stays = lower & np.append(True, fixed[:-1]) & (capitals < tuned.FEW)
     free_case = upper | layout | (lower & ~stays)
     # The writer may have had reasons that no model knows, the more often the less is missing.
     none = np.maximum(passage.posteriors.marks[:, NONE], np.float32(1e-6))
@@ -202,8 +186,6 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
         ],
         np.bool_,
     )
-    if not changes and not (joined | shortened).any():
-        return known, old, terms
     labels = [changes.get(i, label) for i, label in enumerate(old)]
     cases, marks = columns(labels)
     cased[list(changes)] = True
@@ -230,7 +212,7 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     known_words = language.begin_lines | language.never_last
     lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Only between others: at an end the `a` of `the c i a` looks like the article.
-    single[1:-1] &= (lower[1:-1] <= _SURELY_LOWER) | ~single[:-2] | ~single[2:]
+    single[1:-1] &= (lower[1:-1] <= tuned.SURELY_LOWER) | ~single[:-2] | ~single[2:]
     stop = 0
     for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
         if start < stop:
@@ -249,6 +231,6 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
         letters = bare[first:last]
         spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
         title = passage.labels[last - 1].has_period or bare[last - 1] in language.titles
-        words = title and (lower[first : last - 1] > _LOWER_BEFORE_TITLE).all()
+        words = title and (lower[first : last - 1] > tuned.LOWER_BEFORE_TITLE).all()
         if not words and (spelled_out or "".join(letters) in language.initialisms):
             yield first, last

@@ -11,31 +11,19 @@ start. To its log-odds are added
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, CASE_CLASSES, LOWER, MIXED, TERMINAL, UPPER, Case, Label, capital
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.lexicon import FormCounts, Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: Chosen on the held-out ends of 17 English texts (tests/benchmarks/results/forms.json).
-NAMES, FORMS, AGREEMENT = 0.4, 0.5, 0.6
-#: A word seen this often within sentences has half of these weights.
-_KNOWN_TO_NETWORK, _SETTLED = 1000, 2000
-#: All words within sentences count as so many words in the counts of each.
-_SMOOTHING = 2.0
-#: The most nats that other occurrences add to a case.
-_MOST_AGREEMENT = 4.0
-#: An occurrence in the text itself counts as so many elsewhere.
-_WITNESS = 20
 _LEAST = 1e-5
 
 
@@ -50,22 +38,22 @@ def weigh_forms(
     numbers: dict[str, int] = {}
     word = np.fromiter([numbers.setdefault(text, len(numbers)) for text in bare], np.intp, len(bare))
     counts = [lexicon.counts(text) for text in numbers]
-    listed = np.array([found is not None for found in counts], np.bool_)
+    listed = np.array([count is not None for count in counts], np.bool_)
     own = listed[word]
     if rare is not None:
         own |= rare & (np.bincount(word) > 1)[word]
     if not own.any():
         return rows
     at, word = np.flatnonzero(own), word[own]
-    seen = np.array([found[:4] if found else (0, 0, 0, 0) for found in counts], np.float64)
+    seen = np.array([count[:4] if count else (0, 0, 0, 0) for count in counts], np.float64)
     columns = [config.cases.index(case) if case in config.cases else -1 for case in CASE_CLASSES]
     cases = np.where(np.array(columns) >= 0, rows[own][:, columns], 0).astype(np.float64)
     within, start = _apart(cases, _sentence_starts(rows, config)[own])
     scores = np.log(np.maximum(within, _LEAST)) + _prior(seen, lexicon.shares)[word]
     if rare is not None:
-        weight = AGREEMENT / (1 + seen.sum(1) / _SETTLED)
-        scores += weight[word, None] * _others(_normalised(scores), word, start)
-    within = _normalised(scores)
+        weight = tuned.AGREEMENT / (1 + seen.sum(1) / tuned.SETTLED)
+        scores += weight[word, None] * _others(_normalise(scores), word, start)
+    within = _normalise(scores)
     moved = within[:, LOWER] * start
     within[:, LOWER] -= moved
     within[:, CAPITAL] += moved
@@ -100,13 +88,13 @@ def _prior(seen: Floats, shares: Sequence[float]) -> Floats:
     """Nats for each case [words, 4] by the counts `seen` of each word, against the `shares` of all words."""
     base = np.array(shares)
     total = seen.sum(1, keepdims=True)
-    chance = (seen + _SMOOTHING * base) / (total + _SMOOTHING)
-    names = NAMES / (1 + total[:, 0] / _KNOWN_TO_NETWORK)
+    chance = (seen + tuned.SMOOTHING * base) / (total + tuned.SMOOTHING)
+    names = tuned.NAMES / (1 + total[:, 0] / tuned.KNOWN_TO_NETWORK)
     nats: Floats = np.empty_like(chance)
     high = np.maximum(1 - chance[:, LOWER], _LEAST)
     nats[:, LOWER] = names * np.log(np.maximum(chance[:, LOWER], _LEAST) / base[LOWER])
     forms = np.log(chance[:, CAPITAL:] / high[:, None] / (base[CAPITAL:] / (1 - base[LOWER])))
-    nats[:, CAPITAL:] = (names * np.log(high / (1 - base[LOWER])))[:, None] + FORMS * forms
+    nats[:, CAPITAL:] = (names * np.log(high / (1 - base[LOWER])))[:, None] + tuned.FORMS * forms
     return nats
 
 
@@ -118,11 +106,11 @@ def _others(within: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats
     total = np.zeros((word.max() + 1, 5))
     np.add.at(total, word, np.hstack([scores * shows, shows]))
     rest = total[word] - np.hstack([scores * shows, shows])
-    mean: Floats = np.clip(rest[:, :4] / (rest[:, 4:] + 1), -_MOST_AGREEMENT, _MOST_AGREEMENT)
+    mean: Floats = np.clip(rest[:, :4] / (rest[:, 4:] + 1), -tuned.MOST_AGREEMENT, tuned.MOST_AGREEMENT)
     return mean
 
 
-def _normalised(scores: Floats) -> Floats:
+def _normalise(scores: Floats) -> Floats:
     exponents: Floats = np.exp(scores - scores.max(1, keepdims=True))
     exponents /= exponents.sum(1, keepdims=True)
     return exponents
@@ -138,18 +126,18 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
     low, shouted = cased.count(Case.LOWER), 2 * cased.count(Case.UPPER) > len(cased)
     if not shouted and 2 * low < len(cased):
         return lexicon
-    found: dict[str, list[int]] = {}
+    witnesses: dict[str, list[int]] = {}
     forms: dict[str, str] = {}
     inside = False
     for word, label in zip(bare, labels, strict=True):
         if label.case is Case.MIXED:
             forms[word] = _spoken_form(label.form) if shouted else label.form
-            found.setdefault(word, [0, 0, 0, 0])[MIXED] += _WITNESS
+            witnesses.setdefault(word, [0, 0, 0, 0])[MIXED] += tuned.WITNESS
         elif not shouted and len(word) > 1 and (label.case is Case.UPPER or (label.case is Case.CAPITAL and inside)):
-            found.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += _WITNESS
+            witnesses.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += tuned.WITNESS
         inside = not label.after and not label.before
     added: dict[str, FormCounts] = {}
-    for word, (_, capitals, uppers, mixed) in found.items():
+    for word, (_, capitals, uppers, mixed) in witnesses.items():
         old = lexicon.counts(word) or FormCounts()
         form = forms.get(word, old.form)
         added[word] = FormCounts(old.lower, old.capital + capitals, old.upper + uppers, old.mixed + mixed, form)

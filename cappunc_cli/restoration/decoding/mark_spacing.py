@@ -19,24 +19,24 @@ def space_marks(old: Sequence[str], new: Sequence[str], language: Language) -> l
     The text's own marks decide which space, and whether there is one: in Switzerland, Belgium and Canada there may be
     none. A text without such marks gets a no-break space.
     """
-    space = _space_of(old, language.spaced)
+    space = _usual_space(old, language.spaced)
     if not space:
         return list(new)
-    return [a if a == b else _spaced(a, b, language.spaced, space) for a, b in zip(old, new, strict=True)]
+    return [a if a == b else _add_space(a, b, language.spaced, space) for a, b in zip(old, new, strict=True)]
 
 
-def _space_of(texts: Sequence[str], spaced: str) -> str:
+def _usual_space(texts: Sequence[str], spaced: str) -> str:
     """The space before most spaced marks of a text, "" for none."""
-    found: Counter[str] = Counter()
+    spaces: Counter[str] = Counter()
     for text in texts:
         after = cached_strip(text)[1].after
         at = next((i for i, c in enumerate(after) if c in spaced), None)
         if at is not None:
-            found[after[at - 1] if at and after[at - 1].isspace() else ""] += 1
-    return found.most_common(1)[0][0] if found else _NO_BREAK
+            spaces[after[at - 1] if at and after[at - 1].isspace() else ""] += 1
+    return spaces.most_common(1)[0][0] if spaces else _NO_BREAK
 
 
-def _spaced(old: str, new: str, spaced: str, space: str) -> str:
+def _add_space(old: str, new: str, spaced: str, space: str) -> str:
     (_, old_label), (bare, label) = cached_strip(old), cached_strip(new)
     after = label.after
     at = next((i for i, c in enumerate(after) if c in spaced), None)

@@ -11,19 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
-from cappunc_cli.restoration.options import SENSITIVITY_NATS
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 #: The closing marks that correspond to a language's opening marks, in order.
 CLOSING = "?!"
@@ -160,26 +157,26 @@ def _with_closing_quote(passage: Passage, i: int, mark: str, quote: str, inside:
     after = passage.labels[i].with_mark(mark, quoted=inside).after
     if QUOTES & set(after):
         return after
-    found = None if inside else _FIRST_MARK.search(after)
-    place = found.start() if found else len(after)
+    match = None if inside else _FIRST_MARK.search(after)
+    place = match.start() if match else len(after)
     return after[:place] + quote + after[place:]
 
 
 def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     """Which words open and close a quotation; quotations do not nest, nor cross a turn or a bracket."""
-    shift = SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    shift = tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
     no_word = passage.posteriors.has(WordProperty.NO_WORD)
     opening[no_word] = closing[no_word] = closing[passage.followed] = _NEVER
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
-    scores[_blocked(passage, ended), 1:] = _NEVER
+    scores[_block_existing(passage, ended), 1:] = _NEVER
     path = viterbi(scores, _STEPS, _START, _END)
     return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
 
 
-def _blocked(passage: Passage, ended: Flags) -> Flags:
+def _block_existing(passage: Passage, ended: Flags) -> Flags:
     """Words that cannot be in a new quotation: those of existing ones, and those beside a bracket.
 
     An existing quotation that lacks one of its marks blocks its sentence.
@@ -299,8 +296,8 @@ def _count_closers(after: str) -> int:
 
 def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:
     """Which words get a dash of direct speech, [n]; only words with nothing before them."""
-    odds = _odds(passage, PairedMark.OPEN_DASH) + SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    odds = _odds(passage, PairedMark.OPEN_DASH) + tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     bare = np.array([not label.before for label in passage.labels])
     after_dash = np.array([False, *(mark_of(text) == _DASH for text in after[:-1])])
-    found: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has(WordProperty.NO_WORD)
-    return found
+    dashes: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has(WordProperty.NO_WORD)
+    return dashes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import (
     CAPITAL,
     CASE_CLASSES,
+    FOLD,
     LOWER,
     MARK_CLASSES,
     MARKS,
@@ -23,13 +23,11 @@ from cappunc_cli.document.labels import (
     PairedMark,
 )
 from cappunc_cli.languages import Language
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.word_properties import WordProperties, WordProperty
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 #: The fixed columns of cases and marks; a model may have them in another order.
 _CASE_NUMBER = {case: i for i, case in enumerate(CASE_CLASSES)}
@@ -38,6 +36,11 @@ NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
 #: The columns of the marks that end a sentence, and the same as flags for all columns.
 ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
 _IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
+#: Marks of one function are one kind where single marks are judged: `;` is not wrong because it might be a period.
+KINDS = ("", ",", ".", "?")
+#: The kind of each column of marks, and the same as a matrix [marks, kinds] that sums their probabilities.
+KIND = np.array([KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
+IN_KIND = np.eye(len(KINDS), dtype=np.float32)[KIND]
 #: Row i: case i with certainty.
 _CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
 #: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
@@ -123,7 +126,7 @@ class Passage:
         return ('"', '"') if apostrophes == {"'"} else own
 
 
-def posteriors_of(probabilities: Rows, properties: WordProperties, config: ModelConfig) -> Posteriors:
+def restrict_posteriors(probabilities: Rows, properties: WordProperties, config: ModelConfig) -> Posteriors:
     """A model's probabilities [n, cases + marks + around] in fixed columns, restricted to what each word can carry."""
     count, size, full = len(properties), len(config.cases), len(config.cases) + len(config.marks)
     cases, marks = np.zeros((count, len(CASE_CLASSES)), np.float32), np.zeros((count, len(MARK_CLASSES)), np.float32)
@@ -204,8 +207,6 @@ def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
 
 def _move(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
     """Move the probability of one column to another, in these rows or in all."""
-    if rows is not None and not rows.any():
-        return
     moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)
     table[:, target] += moved
     table[:, source] -= moved

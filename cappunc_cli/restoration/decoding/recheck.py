@@ -12,15 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, TERMINAL, Case, Label
-from cappunc_cli.restoration.decoding.passage import Flags, Passage
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.decoding.passage import IN_KIND, KIND, KINDS, Flags, Passage
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
-#: The most probability that a wrong mark has, and the least that the right one, or none, has in its place:
-#: tests/benchmarks/recheck.py.
-_WRONG, _RIGHT = 0.002, 0.99
-#: Marks of one function are one kind: `;` is not changed because it might be a period.
-_KINDS = ("", ",", ".", "?")
-_KIND = np.array([_KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
 #: Words whose period may belong to them, and what is no word.
 _NOT_CHECKED = (
     WordProperty.NO_WORD
@@ -32,19 +27,18 @@ _NOT_CHECKED = (
     | WordProperty.DEGREE
     | WordProperty.TITLE
 )
-_IN_KIND = np.eye(len(_KINDS), dtype=np.float32)[_KIND]
 
 
 def recheck(passage: Passage, lacking: Flags) -> list[Label]:
     """The labels of a passage, without the marks that are nearly certainly wrong; not where marks are `lacking`."""
     labels, posteriors = list(passage.labels), passage.posteriors
-    by_kind = posteriors.marks @ _IN_KIND
-    kinds = np.array([_kind_of(label) for label in labels])
+    by_kind = posteriors.marks @ IN_KIND
+    kinds = np.array([_mark_kind(label) for label in labels])
     checked = (kinds > 0) & ~lacking & ~passage.followed & ~posteriors.has(_NOT_CHECKED)
     checked[-1:] = False  # the text ends here, whatever the network says at the edge of its last window
     written = by_kind[np.arange(len(labels)), np.maximum(kinds, 0)]
-    for i in np.flatnonzero(checked & (written < _WRONG) & (by_kind.max(1) > _RIGHT)).tolist():
-        mark = MARK_CLASSES[int(np.where(by_kind[i].argmax() == _KIND, posteriors.marks[i], -1).argmax())]
+    for i in np.flatnonzero(checked & (written < tuned.WRONG) & (by_kind.max(1) > tuned.RIGHT)).tolist():
+        mark = MARK_CLASSES[int(np.where(by_kind[i].argmax() == KIND, posteriors.marks[i], -1).argmax())]
         if mark and mark not in passage.marks:
             continue
         before, labels[i] = labels[i].mark, labels[i].with_mark(mark)
@@ -53,10 +47,10 @@ def recheck(passage: Passage, lacking: Flags) -> list[Label]:
     return labels
 
 
-def _kind_of(label: Label) -> int:
+def _mark_kind(label: Label) -> int:
     """The kind of the only mark after a word, 0 for none, -1 for several or another sign."""
     sign = FOLD.get(label.mark, label.mark)
-    return _KINDS.index(sign) if sign in _KINDS and len(label.signs - label.paired) <= 1 else -1
+    return KINDS.index(sign) if sign in KINDS and len(label.signs - label.paired) <= 1 else -1
 
 
 def _ends(mark: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.models.engines import MASK, MICROSOFT, POSITION_BIAS, WANTED
+from cappunc_cli.restoration.models.registry import MASK, MICROSOFT, POSITION_BIAS, WANTED
 
 if TYPE_CHECKING:
     import onnx
@@ -50,13 +50,13 @@ def four_bit_tables(graph: onnx.GraphProto) -> dict[str, Matrix]:
     from onnx import numpy_helper
 
     stored = {tensor.name: tensor for tensor in graph.initializer}
-    found = {}
+    tables = {}
     for node in graph.node:
         if node.op_type == "GatherBlockQuantized":
             packed, scale = (numpy_helper.to_array(stored[node.input[place]]) for place in (0, 2))
             integers = np.stack((packed & 15, packed >> 4), -1).reshape(*scale.shape, -1).astype(np.float32) - 8
-            found[node.name] = (integers * scale[..., None]).reshape(len(packed), -1)
-    return found
+            tables[node.name] = (integers * scale[..., None]).reshape(len(packed), -1)
+    return tables
 
 
 def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
@@ -90,16 +90,16 @@ def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
             out = total.output[0]
         return DenseProduct(x, weight, bias, out, frozenset(other.name for other in within))
 
-    found: dict[str, DenseProduct] = {}
+    products: dict[str, DenseProduct] = {}
     for node in graph.node:
         if node.op_type == "MatMulNBits":
             integers = array(node.input[1]).astype(np.float32) - _ZERO_POINT
             scale = array(node.input[2]).reshape(*integers.shape[:2], 1)
             weight = np.ascontiguousarray((integers * scale).reshape(len(integers), -1).T)
-            found[node.name] = DenseProduct(node.input[0], weight, "", node.output[0])
+            products[node.name] = DenseProduct(node.input[0], weight, "", node.output[0])
         elif node.op_type == "MatMulIntegerToFloat":
-            found[node.name] = rounded(node)
-    return found
+            products[node.name] = rounded(node)
+    return products
 
 
 def float16_model(path: Path) -> bytes:
@@ -254,12 +254,12 @@ class _GpuGraph:
 
     def dequantise_products(self) -> None:
         """Replace 8-bit products with MatMul of the dequantised weight."""
-        found = dense_products(self._source)
-        within: frozenset[str] = frozenset().union(*(product.within for product in found.values()))
+        products = dense_products(self._source)
+        within: frozenset[str] = frozenset().union(*(product.within for product in products.values()))
         self.nodes = [node for node in self.nodes if node.name not in within]
 
         def dequantised(node: onnx.NodeProto) -> list[onnx.NodeProto]:
-            product = found[node.name]
+            product = products[node.name]
             out = product.out
             weight = self._constant(f"{node.name}.dense", product.weight)
             if not product.bias:

@@ -6,13 +6,11 @@ The only run-time module that uses the package tokenizers, which it imports when
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,34 +18,25 @@ import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
-from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.engines import AROUND, INPUTS, MASK, OUTPUTS, WANTED
-from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import AROUND, INPUTS, MASK, OUTPUTS, WANTED, ModelConfig
 from cappunc_cli.restoration.models.session import OpenSession, Session, first_line, open_session
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from cappunc_cli.restoration.chunks import Rows
 
 Integers = npt.NDArray[np.int64]
-
-#: The future of a batch, and the index of a chunk in it.
-Part = tuple[Future["list[Rows]"], int]
 
 #: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first ones and its last.
 PIECES_PER_WORD = 16
 #: The pieces that open and close a window, as named by BERT and RoBERTa.
 OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
-#: Distinct words in the cache before it is cleared.
-_MOST_CACHED = 200_000
 
 #: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
 #: needs large batches.
 _PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536}
-#: Words that are tokenised and sorted into batches together; bounds the memory for queued batches.
-_WORDS_PER_GROUP = {"cpu": 1 << 14, "cuda": 1 << 18}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +66,7 @@ class Pieces:
 
 
 class Encoder:
-    """The tokenizer of a model directory, with a cache of words."""
+    """The tokenizer of a model directory."""
 
     def __init__(self, directory: Path, config: ModelConfig) -> None:
         """Load tokenizer.json; raises BadModel if it is missing or lacks a special piece."""
@@ -96,20 +85,11 @@ class Encoder:
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
         self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
-        #: Guards the cache: one thread encodes the next files while another decodes.
-        self._lock = Lock()
-        self._cache: dict[str, list[int]] = {}
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
         """The ids of each bare word's pieces; at least one."""
-        with self._lock:
-            if len(self._cache) > _MOST_CACHED:
-                self._cache = {}
-            known = self._cache
-            unseen = [word for word in dict.fromkeys(words) if word not in known]
-            for start in range(0, len(unseen), 10_000):
-                batch = unseen[start : start + 10_000]
-                known.update(zip(batch, tokenise(self._tokenizer, batch), strict=True))
+        distinct = list(dict.fromkeys(words))
+        known = dict(zip(distinct, tokenise(self._tokenizer, distinct), strict=True))
         return [known[word] or [self.unknown] for word in words]
 
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
@@ -132,8 +112,8 @@ def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
     """
     typed = [word.translate(TYPEWRITER) for word in words]
     spoken = [(word.rstrip("-") or word).encode("utf-8", "replace").decode() for word in typed]
-    found = [encoding.ids for encoding in tokenizer.encode_batch_fast(spoken, add_special_tokens=False)]
-    return [ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]] for ids in found]
+    pieces = [encoding.ids for encoding in tokenizer.encode_batch_fast(spoken, add_special_tokens=False)]
+    return [ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]] for ids in pieces]
 
 
 def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
@@ -187,9 +167,7 @@ class OnnxEngine:
         #: Without an attention mask all chunks of a batch must have the same length.
         self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
         self._selects_pieces = WANTED in opened.inputs
-        kind = self.device.split(":")[0]
-        self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[kind]
-        self.words_per_group = _WORDS_PER_GROUP[kind]
+        self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[self.device.split(":")[0]]
 
     def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which bare words [n] are read in several pieces."""
@@ -201,71 +179,46 @@ class OnnxEngine:
         """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks + around].
 
         `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
-        speaker changes after it. Chunks are run in batches of similar length, a bounded number at a time; while one
-        group of chunks is being yielded the next one is running. Rows that a chunk does not keep may be 0.
+        speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep may be 0.
         """
-        previous: Iterator[tuple[Chunk, Rows]] = iter(())
-        running: Sequence[Future[list[Rows]]] = ()
-        try:
-            for group in chunk_groups(chunks, self.words_per_group):
-                first, last = min(chunk.start for chunk in group), max(chunk.stop for chunk in group)
-                started = time.perf_counter()
-                text = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
-                self.tokenise_s += time.perf_counter() - started
-                local = [chunk.moved(-first) for chunk in group]
-                rows, running = self._submit(text, local)
-                yield from previous
-                previous = zip(group, rows, strict=True)
-            yield from previous
-        finally:
-            for batch in running:
-                batch.cancel()
-
-    def _submit(self, text: Pieces, chunks: Sequence[Chunk]) -> tuple[Iterator[Rows], Sequence[Future[list[Rows]]]]:
-        """Submit the chunks in batches: an iterator that waits for the rows of each, and the futures of the batches.
-
-        The chunks of a batch have similar lengths, without a padding mask the same.
-        """
+        started = time.perf_counter()
+        text = self.encoder.encode(words, pauses, turns)
+        self.tokenise_s += time.perf_counter() - started
         most = self.config.max_pieces - 2
         parts = [[chunk] if text.length(chunk) <= most else text.fitting(chunk, most) for chunk in chunks]
-        batches: list[tuple[Sequence[Chunk], int]] = []  # each with its width in pieces
-        # The longest chunk decides how many fit a batch.
-        todo = sorted(chain.from_iterable(parts), key=text.length)
-        while todo:
-            width = text.length(todo[-1]) + 2
-            if MASK in self._inputs:
-                width = min(-(-width // 8) * 8, self.config.max_pieces)
-                count = max(self._pieces_per_batch // width, 1)
-            else:
-                longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
-                count = min(max(self._pieces_per_batch // width, 1), longest)
-            batches.append((todo[-count:], width))
-            del todo[-count:]
-        # In the order of the text, whose beginning can then be decoded while its end is still being read.
-        batches.sort(key=lambda item: min(chunk.start for chunk in item[0]))
-        submitted: dict[Chunk, Part] = {}
-        for batch, width in batches:
-            rows = self._threads.submit(self._run, text, batch, width)
-            submitted.update((chunk, (rows, i)) for i, chunk in enumerate(batch))
-        return self._results(chunks, parts, submitted), [rows for rows, _ in submitted.values()]
-
-    def _results(
-        self, chunks: Sequence[Chunk], parts: Sequence[Sequence[Chunk]], submitted: Mapping[Chunk, Part]
-    ) -> Iterator[Rows]:
-        """The rows of each chunk, merged from those of its parts if it was too long for the encoder."""
+        submitted: dict[Chunk, tuple[Future[list[Rows]], int]] = {}
+        for batch, width in self._batches(text, chain.from_iterable(parts)):
+            future = self._threads.submit(self._run, text, batch, width)
+            submitted.update((chunk, (future, i)) for i, chunk in enumerate(batch))
         try:
             for chunk, pieces in zip(chunks, parts, strict=True):
                 started = time.perf_counter()
-                found = [rows.result()[i] for rows, i in (submitted[piece] for piece in pieces)]
+                rows = [future.result()[i] for future, i in map(submitted.__getitem__, pieces)]
                 self.infer_s += time.perf_counter() - started
-                if len(pieces) == 1:
-                    yield found[0]
-                else:
+                if len(pieces) > 1:
                     shifted = [part.moved(-chunk.start) for part in pieces]
-                    yield merge(shifted, zip(shifted, found, strict=True), len(chunk))
+                    rows = [merge(shifted, zip(shifted, rows, strict=True), len(chunk))]
+                yield chunk, rows[0]
         finally:
-            for rows, _ in submitted.values():
-                rows.cancel()
+            for future, _ in submitted.values():
+                future.cancel()
+
+    def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> list[tuple[list[Chunk], int]]:
+        """Batches of chunks, each with its width in pieces.
+
+        Without a padding mask all chunks of a batch have the same length.
+        """
+        step = 8 if MASK in self._inputs else 1
+
+        def width_of(chunk: Chunk) -> int:
+            return min(-(-(text.length(chunk) + 2) // step) * step, self.config.max_pieces)
+
+        batches = []
+        for width, fitting in groupby(sorted(chunks, key=text.length), width_of):
+            same, count = list(fitting), max(self._pieces_per_batch // width, 1)
+            batches += [(same[i : i + count], width) for i in range(0, len(same), count)]
+        # In the order of the text, whose beginning can then be decoded while its end is still being read.
+        return sorted(batches, key=lambda batch: min(chunk.start for chunk in batch[0]))
 
     def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
         shape = len(batch), width
@@ -300,24 +253,12 @@ class OnnxEngine:
         # Paired marks are independent; written with tanh, a logistic function is safe for any finite logit.
         paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
         table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
-        found = np.split(table, np.cumsum(counts)[:-1])
+        probabilities = np.split(table, np.cumsum(counts)[:-1])
         if not self._selects_pieces:
-            return found
-        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, found, strict=True)]
-
-
-def chunk_groups(chunks: Sequence[Chunk], words: int) -> Iterator[list[Chunk]]:
-    """Consecutive chunks in groups of at least `words` words each, but for the last."""
-    group: list[Chunk] = []
-    size = 0
-    for chunk in chunks:
-        group.append(chunk)
-        size += len(chunk)
-        if size >= words:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+            return probabilities
+        return [
+            np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, probabilities, strict=True)
+        ]
 
 
 def softmax(logits: Rows) -> Rows:

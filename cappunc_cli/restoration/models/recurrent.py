@@ -12,21 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.engines import ENGINES
 from cappunc_cli.restoration.models.network import Encoder
-from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig
 from cappunc_cli.restoration.models.session import first_line, load_graph
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 #: States kept of words, [words, forward states of all layers + word vector]; row 0 is the word before the window.
 Kept = npt.NDArray[np.float32]

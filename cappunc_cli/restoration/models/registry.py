@@ -1,4 +1,4 @@
-"""Find the installed models, read and check their configs, and verify their files.
+"""Find the installed models of each engine, read and check their configs, and verify their files.
 
 config.json says what the outputs of a model mean and which windows it reads.
 """
@@ -15,10 +15,45 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark
-from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.languages import UNSPACED, language
-from cappunc_cli.restoration.chunks import check
-from cappunc_cli.restoration.models.engines import ENGINES, NETWORK, EngineSpec
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """Where an engine is implemented, and the files of its models.
+
+    `engine` refers to the class, which is called with a model's directory and a device. A directory that has the file
+    `config` has a model for the engine; `weights` is the file whose hash identifies the model.
+    """
+
+    engine: str
+    config: str
+    weights: str
+
+
+#: The default engine.
+NETWORK = "onnx"
+#: The recurrent engine of live captions.
+LIVE = "gru"
+ENGINES: Mapping[str, EngineSpec] = {
+    NETWORK: EngineSpec("cappunc_cli.restoration.models.network:OnnxEngine", "config.json", "model.onnx"),
+    "ngram": EngineSpec("cappunc_cli.restoration.models.trigram_engine:NgramEngine", "ngram.json", "ngram.xz"),
+    LIVE: EngineSpec("cappunc_cli.restoration.models.recurrent:GruEngine", "gru.json", "gru.onnx"),
+}
+
+#: Names in a model's graph. The inputs are [batch, pieces]; the mask is optional.
+MASK = "attention_mask"
+INPUTS = ("input_ids", MASK, "pauses", "turns")
+#: Optional input [batch, words]: the pieces to compute outputs for, as indices into the flattened batch.
+WANTED = "wanted"
+OUTPUTS = ("case", "marks")
+#: The third output of a model that restores paired marks.
+AROUND = "around"
+#: The relative position bias added to attention scores, [1, heads, pieces, pieces], of encoders that have one.
+POSITION_BIAS = "position_bias"
+#: The domain of onnxruntime's own operators.
+MICROSOFT = "com.microsoft"
 
 #: Numbers in a config are below this: no window or pause is as long, and numpy takes them.
 _MOST = 1_000_000_000
@@ -80,16 +115,16 @@ class ModelConfig:
                 raise BadModel("must be a JSON object")
             if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
                 raise BadModel(f"{missing[0]} is missing")
-            found: dict[str, Any] = {"licence": ""}
-            found |= {key: _typed(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
+            settings: dict[str, Any] = {"licence": ""}
+            settings |= {key: _read_field(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
             if values.get("crf") is not None:
-                found["crf"] = _transitions(values["crf"])
+                settings["crf"] = _transitions(values["crf"])
             for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
-                if unknown := [label for label in found.get(key, ()) if label not in known]:
+                if unknown := [label for label in settings.get(key, ()) if label not in known]:
                     raise BadModel(f"{key}: unknown {unknown[0]!r}")
-            found["cases"] = tuple(map(Case, found["cases"]))
-            found["around"] = tuple(map(PairedMark, found.get("around", ())))
-            config = ModelConfig(**found)
+            settings["cases"] = tuple(map(Case, settings["cases"]))
+            settings["around"] = tuple(map(PairedMark, settings.get("around", ())))
+            config = ModelConfig(**settings)
             _check_consistency(config)
             return config
         except OSError as error:
@@ -119,7 +154,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
 
-def _typed(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
+def _read_field(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
     """The value of a field of config.json, a tuple if it is a list.
 
     Raises BadModel unless it is of type `kind` and its items, if an `inner` type is given, are of that.
@@ -138,10 +173,10 @@ def _typed(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
 
 
 def _transitions(value: Any) -> Transitions:
-    parts = _typed("crf", value, dict)
-    rows = _typed("crf", parts.get("transitions"), list, list)
-    start, end = (_typed("crf", parts.get(side), list, float) for side in ("start", "end"))
-    return Transitions(tuple([_typed("crf", row, list, float) for row in rows]), start, end)
+    parts = _read_field("crf", value, dict)
+    rows = _read_field("crf", parts.get("transitions"), list, list)
+    start, end = (_read_field("crf", parts.get(side), list, float) for side in ("start", "end"))
+    return Transitions(tuple([_read_field("crf", row, list, float) for row in rows]), start, end)
 
 
 def _check_consistency(config: ModelConfig) -> None:
@@ -173,7 +208,17 @@ def _check_consistency(config: ModelConfig) -> None:
         lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
         if lengths != {len(config.marks)}:
             raise BadModel(f"crf: every row must have one number for each of the {len(config.marks)} marks")
-    check(config.window, config.overlap, config.min_words_cut)
+    check_windows(config.window, config.overlap, config.min_words_cut)
+
+
+def check_windows(window: int, overlap: int, min_words_cut: int) -> None:
+    """Raise WrongUsage unless windows of these sizes cover every word."""
+    if window < 1:
+        raise WrongUsage(f"the window must be at least 1 word, not {window}")
+    if not 0 <= overlap < window:
+        raise WrongUsage(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
+    if not 0 <= min_words_cut <= overlap:
+        raise WrongUsage(f"the words cut must be from 0 to {overlap} (at most the overlap), not {min_words_cut}")
 
 
 def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
@@ -182,11 +227,11 @@ def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
     Directories in CAPPUNC_MODELS come before the package's own; of two models of one name the first one counts.
     """
     user = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
-    found: dict[str, Path] = {}
+    directories: dict[str, Path] = {}
     for root in (*user, *model_folders(Path(__file__).parents[2])):
         for path in sorted(root.glob(f"*/{engine.config}")):
-            found.setdefault(path.parent.name, path.parent)
-    return list(found.values())
+            directories.setdefault(path.parent.name, path.parent)
+    return list(directories.values())
 
 
 def model_folders(package: Path) -> list[Path]:
@@ -248,12 +293,12 @@ def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bo
 
     `fast` chooses between the fast and the best model of a language that has both.
     """
-    found = _configs(engine)
-    fitting = [path for path, config in found.items() if code in config.languages]
+    configs = _configs(engine)
+    fitting = [path for path, config in configs.items() if code in config.languages]
     if not fitting:
         known = ", ".join(model_languages(engine)) or "none"
         raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
-    return min(fitting, key=lambda path: (found[path].fast != fast, len(found[path].languages), path.name != code))
+    return min(fitting, key=lambda path: (configs[path].fast != fast, len(configs[path].languages), path.name != code))
 
 
 def model_for(code: str, engine: str, fast: bool = False) -> str:
@@ -273,13 +318,13 @@ def model_for(code: str, engine: str, fast: bool = False) -> str:
 
 
 def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
-    found = {}
+    configs = {}
     for path in installed(engine):
         try:
-            found[path] = ModelConfig.load(path, engine.config)
+            configs[path] = ModelConfig.load(path, engine.config)
         except BadModel:
             continue  # `cappunc models` reports it
-    return found
+    return configs
 
 
 def verify_model(directory: Path) -> None:

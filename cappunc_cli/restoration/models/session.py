@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
-from cappunc_cli.restoration.models.engines import INPUTS, MASK, OUTPUTS
+from cappunc_cli.restoration.models.registry import INPUTS, MASK, OUTPUTS
 
 #: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
 _MULTIPLY_MODEL = (
@@ -197,8 +197,8 @@ def _saturates() -> bool:
 
     session = onnxruntime.InferenceSession(_MULTIPLY_MODEL, providers=["CPUExecutionProvider"])
     x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
-    (found,) = session.run(None, {"x": x, "w": w})
-    return bool((found != 64 * 255 * 127).any())
+    (product,) = session.run(None, {"x": x, "w": w})
+    return bool((product != 64 * 255 * 127).any())
 
 
 @contextmanager

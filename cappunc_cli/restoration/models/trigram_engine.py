@@ -12,22 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARKS, TERMINAL, Case
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models import trigrams
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig
 from cappunc_cli.restoration.models.trigrams import BEGIN, END, FIRST_MARK, Trigrams, WordForm, WordForms
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -77,7 +72,6 @@ class NgramEngine:
         self.forms = WordForms(self.model)
         self.lexicons = Lexicons("\n".join(self.forms.mixed.values()))
         self._language = language(self.config.languages[0])
-        self._cache: dict[str, list[WordForm]] = {}
 
     def are_rare(self, words: Sequence[str]) -> Flags:
         """Which bare words [n] the model has only by their endings."""
@@ -101,7 +95,7 @@ class NgramEngine:
         self, words: Sequence[str], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]:
         start, stop = chunks[0].start, chunks[-1].stop
-        candidates = [self.candidates(word) for word in words[start:stop]]
+        candidates = [self.forms.of(self._language.spelled(word)) for word in words[start:stop]]
         opens = start == 0 or turns[start - 1]
         closes = np.asarray(turns[start:stop], np.bool_)
         if stop == len(words):
@@ -111,13 +105,6 @@ class NgramEngine:
             same_length = list(group)
             rows = self._rows(lattice, [chunk.moved(-start) for chunk in same_length])
             yield from zip(same_length, rows, strict=True)
-
-    def candidates(self, word: str) -> list[WordForm]:
-        """The possible forms of a bare word."""
-        forms = self._cache.get(word)
-        if forms is None:
-            forms = self._cache[word] = self.forms.of(self._language.spelled(word))
-        return forms
 
     def _rows(self, lattice: Lattice, chunks: Sequence[Chunk]) -> Rows:
         """The probabilities of chunks of one length, [chunks, words, cases + marks]."""
@@ -186,7 +173,7 @@ def _following(tokens: Integers, closes: Flags) -> Integers:
 
 def _marks_after_words(model: Trigrams, tokens: Integers, exists: Flags, pairs: Integers) -> Floats:
     """P(mark | slot, form), [n, 8 + F, F, 8], given which pairs of a slot and a form exist, and the index of each."""
-    found = np.zeros((*exists.shape, _MARKS))
+    table = np.zeros((*exists.shape, _MARKS))
     known = tokens[tokens >= 0]
     # The same for all slots before a form, so computed once for each.
     shorter = np.full((*tokens.shape, _MARKS), -np.inf, np.float32)
@@ -194,8 +181,8 @@ def _marks_after_words(model: Trigrams, tokens: Integers, exists: Flags, pairs: 
     shorter[tokens >= 0] = log_p.reshape(-1, _MARKS)
     at, _, form = np.nonzero(exists)
     log_p = model.after_two(pairs[exists].repeat(_MARKS), np.tile(_MARK_TOKENS, len(at)), shorter[at, form].ravel())
-    found[exists] = np.exp(log_p).reshape(-1, _MARKS)
-    return found
+    table[exists] = np.exp(log_p).reshape(-1, _MARKS)
+    return table
 
 
 def _words_after_words(
@@ -204,33 +191,33 @@ def _words_after_words(
     """P(form of the next word | slot, form), [n, 8 + F, F, F']."""
     possible = exists[:, :, :, None] & (following[:, None, None, :] >= 0)
     at, slot, form, after = np.nonzero(possible)
-    found = np.zeros(possible.shape)
-    found[possible] = _third(model, pairs[at, slot, form], tokens[at, form], following[at, after])
-    return found
+    table = np.zeros(possible.shape)
+    table[possible] = _third(model, pairs[at, slot, form], tokens[at, form], following[at, after])
+    return table
 
 
 def _words_after_marks(model: Trigrams, tokens: Integers, following: Integers) -> Floats:
     """P(form of the next word | form, mark), [n, 8, F, F']."""
-    found = np.zeros((len(tokens), _MARKS, tokens.shape[1], tokens.shape[1]))
-    possible = np.broadcast_to((tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :], found.shape)
+    table = np.zeros((len(tokens), _MARKS, tokens.shape[1], tokens.shape[1]))
+    possible = np.broadcast_to((tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :], table.shape)
     at, slot, form, after = np.nonzero(possible)
     pairs = model.pair(tokens[at, form], _MARK_TOKENS[slot])
-    found[possible] = _third(model, pairs, _MARK_TOKENS[slot], following[at, after])
-    return found
+    table[possible] = _third(model, pairs, _MARK_TOKENS[slot], following[at, after])
+    return table
 
 
 def _third(model: Trigrams, pairs: Integers, second: Integers, third: Integers) -> Floats:
     """P(third | first, second) of tokens, given the index of each pair of the first two."""
-    found: Floats = np.exp(model.after_two(pairs, third, model.after_one(second, third)))
-    return found
+    table: Floats = np.exp(model.after_two(pairs, third, model.after_one(second, third)))
+    return table
 
 
 def _at_beginning(model: Trigrams, tokens: Integers) -> Floats:
     """P(form) [F] of a word with which a turn begins, 0 for padding."""
     known = tokens >= 0
-    found = np.zeros(len(tokens))
-    found[known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[known]))
-    return found
+    table = np.zeros(len(tokens))
+    table[known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[known]))
+    return table
 
 
 def _cross_turns(model: Trigrams, tokens: Integers, closes: Flags, after_mark: Floats, after_word: Floats) -> None:

@@ -36,7 +36,7 @@ CLASS_SIGNS = {Case.LOWER: "~", Case.CAPITAL: "^", Case.UPPER: "="}
 LONGEST_ENDING = 2
 
 #: Values are stored in a byte, in this many steps a nat: probabilities down to e^-21, weights from e^-6 to e^4.
-_LOG_P_STEPS, _WEIGHT_STEPS, _LEAST_WEIGHT = 12, 25, -6.0
+LOG_P_STEPS, WEIGHT_STEPS, LEAST_WEIGHT = 12, 25, -6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ class Trigrams:
 
     def after_one(self, first: Integers, token: Integers) -> Floats:
         """log P(token | first)."""
-        found = self.pair(first, token)
-        log_p: Floats = np.where(found >= 0, self.pairs.log_p[found], self.weights[first] + self.log_p[token])
+        pair = self.pair(first, token)
+        log_p: Floats = np.where(pair >= 0, self.pairs.log_p[pair], self.weights[first] + self.log_p[token])
         return log_p
 
     def after_two(self, pair: Integers, token: Integers, shorter: Floats) -> Floats:
         """log P(token | the two tokens of `pair`); `shorter` is `after_one` of the second of them."""
         log_p = shorter.copy()
         known = np.flatnonzero(pair >= 0)
-        found = self.triples.find(pair[known] * len(self.words) + token[known])
-        stored = self.triples.log_p[found]
-        log_p[known] = np.where(found >= 0, stored, self.pairs.weights[pair[known]] + shorter[known])
+        triple = self.triples.find(pair[known] * len(self.words) + token[known])
+        stored = self.triples.log_p[triple]
+        log_p[known] = np.where(triple >= 0, stored, self.pairs.weights[pair[known]] + shorter[known])
         return log_p
 
 
@@ -97,35 +97,18 @@ def mask_digits(bare: str) -> str:
     return "".join(["0" if c.isdecimal() else c for c in bare])[:8]
 
 
-def save(model: Trigrams, path: Path) -> None:
-    """Write a model as LZMA-compressed arrays, with probabilities rounded to 1/12 nat."""
-    size = len(model.words)
-    arrays = {
-        "words": np.frombuffer("\n".join((*model.words, *model.members)).encode(), np.uint8),
-        "size": np.array(size),
-        "shares": _rounded(model.shares),
-        "second": _packed(model.pairs, size, size),
-        "third": _packed(model.triples, len(model.pairs.keys), size),
-        "chances": np.concatenate([_rounded(p) for p in (model.log_p, model.pairs.log_p, model.triples.log_p)]),
-        "weights": np.concatenate([_rounded_weight(w) for w in (model.weights, model.pairs.weights)]),
-    }
-    stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **arrays)
-    path.write_bytes(lzma.compress(stream.getvalue(), preset=9 | lzma.PRESET_EXTREME))
-
-
 def load(path: Path) -> Trigrams:
     """Read a model; raises BadModel."""
     try:
         with np.load(io.BytesIO(lzma.decompress(path.read_bytes())), allow_pickle=False) as arrays:
             words = tuple(arrays["words"].tobytes().decode().split("\n"))
             size = int(arrays["size"])
-            second = _unpacked(arrays["second"], size, size)
-            third = _unpacked(arrays["third"], len(second), size)
+            second = _unpack(arrays["second"], size, size)
+            third = _unpack(arrays["third"], len(second), size)
             edges = [size, size + len(second)]
-            log_p = np.split(-arrays["chances"].astype(np.float32) / _LOG_P_STEPS, edges)
-            shares = -arrays["shares"].astype(np.float32) / _LOG_P_STEPS
-            weights = np.split(arrays["weights"].astype(np.float32) / _WEIGHT_STEPS + _LEAST_WEIGHT, [size])
+            log_p = np.split(-arrays["chances"].astype(np.float32) / LOG_P_STEPS, edges)
+            shares = -arrays["shares"].astype(np.float32) / LOG_P_STEPS
+            weights = np.split(arrays["weights"].astype(np.float32) / WEIGHT_STEPS + LEAST_WEIGHT, [size])
     except OSError as error:
         raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
     except (lzma.LZMAError, ValueError, KeyError) as error:
@@ -138,26 +121,11 @@ def load(path: Path) -> Trigrams:
     return Trigrams(words[:size], words[size:], shares, log_p[0], weights[0], pairs, triples)
 
 
-def _packed(counts: NgramTable, contexts: int, size: int) -> npt.NDArray[np.uint8]:
-    """The number of tokens after each context, then the tokens; the high bytes, which hardly vary, are separate."""
-    many = np.bincount(counts.keys // size, minlength=contexts).astype("<u2")
-    tokens = (counts.keys % size).astype("<u2")
-    return np.concatenate([part.view(np.uint8).reshape(-1, 2).T.ravel() for part in (many, tokens)])
-
-
-def _unpacked(packed: npt.NDArray[np.uint8], contexts: int, size: int) -> Integers:
+def _unpack(packed: npt.NDArray[np.uint8], contexts: int, size: int) -> Integers:
     many, tokens = (
         part.reshape(2, -1).T.copy().view("<u2").ravel().astype(np.int64) for part in np.split(packed, [2 * contexts])
     )
     return np.repeat(np.arange(contexts, dtype=np.int64), many) * size + tokens
-
-
-def _rounded(log_p: Floats) -> npt.NDArray[np.uint8]:
-    return np.clip(np.round(-log_p * _LOG_P_STEPS), 0, 255).astype(np.uint8)
-
-
-def _rounded_weight(weights: Floats) -> npt.NDArray[np.uint8]:
-    return np.clip(np.round((weights - _LEAST_WEIGHT) * _WEIGHT_STEPS), 0, 255).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.features.train.export import write_beside
 from cappunc_cli.features.train.training_run import CHECKPOINT
-from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.registry import ENGINES
 from models.lab import results
 from models.lab.export import check_licences
 from models.lab.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors

@@ -27,7 +27,7 @@ from cappunc_cli.features.train.trainer import FOLDED, F1Counter, largest_corpor
 from cappunc_cli.features.train.training_run import Learner, resume, run
 from cappunc_cli.features.train.windows import IGNORED, Batch
 from cappunc_cli.restoration.decoding.passage import ENDS
-from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.registry import ENGINES
 from models.lab.corpora import CORPORA
 from models.lab.gru.gru_network import (
     GruSizes,

@@ -25,13 +25,15 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.train.dataset import GLUE, TokenStream, Types, read_stream
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.trigrams import BEGIN, Integers, NgramTable, Trigrams, save
+from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.registry import ENGINES
+from cappunc_cli.restoration.models.trigrams import BEGIN, Integers, NgramTable, Trigrams
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 from models.lab import results
 from models.lab.corpora import CORPORA
 from models.lab.ngram.token_text import Lexicon, NgramSize, analyse, running, sequence, vocabulary
+from models.lab.ngram.trigram_file import save
 
 
 def corpora_of(code: str) -> list[str]:

@@ -17,9 +17,10 @@ from random import Random
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import head, options_with_data, print_report

@@ -28,8 +28,9 @@ from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, rewrite
+from cappunc_cli.restoration.pipeline import rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import RESULTS, head, identity, print_report

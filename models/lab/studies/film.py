@@ -23,9 +23,10 @@ from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
 from cappunc_cli.document.pauses import cue_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.encodings import decode
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import RESULTS, digest, head, options_with_data

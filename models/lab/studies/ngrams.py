@@ -16,11 +16,11 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.inputs import sources
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import find_model_for
+from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigrams import load
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
 SHOWN = ("micro", "comma", "period", "case")

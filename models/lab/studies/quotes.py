@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli import formats
 from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 from models.lab.heldout import heldout_words
 from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import RESULTS, digest, head, options_with_data

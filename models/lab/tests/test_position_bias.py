@@ -19,8 +19,8 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise, relative_buckets
 from cappunc_cli.features.train.onnx_graph import build
-from cappunc_cli.restoration.models.engines import MASK, POSITION_BIAS, WANTED
 from cappunc_cli.restoration.models.gpu import attention_inputs, for_all_pieces, to_float16
+from cappunc_cli.restoration.models.registry import MASK, POSITION_BIAS, WANTED
 from cappunc_cli.restoration.models.session import load_graph
 from models.lab.quantise import quantise
 

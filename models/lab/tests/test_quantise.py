@@ -18,9 +18,8 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
 from cappunc_cli.features.train.onnx_graph import Arrays, Weights, build
-from cappunc_cli.restoration.models.engines import MASK, WANTED
 from cappunc_cli.restoration.models.gpu import Matrix, dense_products, for_all_pieces, to_float16
-from cappunc_cli.restoration.models.registry import find_model
+from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import load_graph
 from models.lab.quantise import quantise
 from models.lab.rounding import Rounding, calibrate, rounding

@@ -13,10 +13,10 @@ from cappunc_cli.document.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Lab
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.languages.language import UNIT_FORMS
-from cappunc_cli.restoration.decoding.decoder import allowed, decide
+from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing, writing_style
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
+from cappunc_cli.restoration.decoding.passage import Passage, restrict_posteriors
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.models.registry import ModelConfig, Transitions
@@ -53,7 +53,7 @@ def passage(
 ) -> Passage:
     """English words without captions, with a model's probabilities."""
     english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
-    posteriors = posteriors_of(rows, word_properties(words, english, forms), config)
+    posteriors = restrict_posteriors(rows, word_properties(words, english, forms), config)
     labels = written or [Label()] * len(words)
     return Passage(words, labels, posteriors, np.array(turns), none, none, none, None, config, options, english, forms)
 
@@ -71,7 +71,7 @@ def decode(
 ) -> list[Label]:
     """Decode the labels of words, by default without evidence."""
     text = passage(rows, words, turns, config, options, lexicon, written)
-    text.posteriors = allowed(text)
+    text.posteriors = allowed_posteriors(text)
     return decide(text, evidence or no_evidence(len(words)))
 
 
@@ -133,7 +133,7 @@ def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     conventions = language(code)
     known = replace(
         passage(rows, words, [False] * len(words), CONFIG, Options()),
-        posteriors=posteriors_of(rows, word_properties(words, conventions, {}), CONFIG),
+        posteriors=restrict_posteriors(rows, word_properties(words, conventions, {}), CONFIG),
         conventions=conventions,
     )
     labels = decide(known, no_evidence(len(words)))
@@ -557,7 +557,7 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     document.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
     missing = None if existing == "replace" else find_missing(document)
     known = evidence(document, existing, missing)
-    document.posteriors = allowed(document)
+    document.posteriors = allowed_posteriors(document)
     written = [
         replace(new, case=old.case, form=old.form) if case >= 0 else new
         for old, new, case in zip(labels, decide(document, known), known.cases, strict=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from unicodedata import normalize
 
 import numpy as np
@@ -20,15 +20,13 @@ from hypothesis import strategies as st
 from cappunc_cli.document.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, restore
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.pipeline import probabilities, restore
 
 TINY_MODEL = Path(__file__).parents[2] / "tiny_model"
 TINY = ModelConfig.load(TINY_MODEL)

@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.restoration.pipeline import restore
 
 WRONG = (
     "So the company. Said that it would open a new office in London next year. They have, been working on it for a "

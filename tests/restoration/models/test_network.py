@@ -77,29 +77,6 @@ def test_a_word_that_is_cut_off_is_read_as_a_recogniser_would_write_it(cut: str,
     assert ids[0] == ids[1]
 
 
-def test_threads_that_meet_new_words_at_once_get_the_pieces_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = OnnxEngine(TINY, "cpu").encoder
-    tokenizer = encoder._tokenizer
-
-    class Slow:
-        """A tokenizer slow enough for the other thread to look up the same words meanwhile."""
-
-        def encode_batch_fast(self, words: list[str], **how: Any) -> Any:
-            time.sleep(0.1)
-            return tokenizer.encode_batch_fast(words, **how)
-
-    monkeypatch.setattr(encoder, "_tokenizer", Slow())
-    some, others = WORDS[:8], WORDS[4:12]
-    first = threading.Thread(target=encoder.encode, args=(some, [None] * 8, [False] * 8))
-    first.start()
-    encoder.encode(others, [None] * 8, [False] * 8)
-    first.join()
-    found = encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
-    alone = OnnxEngine(TINY, "cpu").encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
-    assert found.ids.tolist() == alone.ids.tolist()
-    assert found.ends.tolist() == alone.ends.tolist()
-
-
 def test_batch_size_does_not_matter() -> None:
     words = [random.Random(2).choice(WORDS) for _ in range(400)]
     chunks = split(400, 12, 4)
@@ -145,7 +122,6 @@ def test_closing_the_iterator_cancels_the_batches() -> None:
             return session.run(outputs, feeds)
 
     engine.session = Counting()
-    engine.words_per_group = 100
     words = WORDS[:5] * 40
     found = engine.predict(words, [None] * 200, [False] * 200, split(200, 2, 0))
     next(found)
@@ -184,15 +160,6 @@ def test_words_have_the_pieces_of_their_usual_spelling() -> None:
     assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
     assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
     assert len(pieces[6]) == network.PIECES_PER_WORD
-
-
-def test_a_full_cache_of_words_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_MOST_CACHED", 10)
-    engine = OnnxEngine(TINY, "cpu")
-    for start in range(0, 100, 20):
-        words = [f"w{i}" for i in range(start, start + 20)]
-        fresh = predict(words, [Chunk(0, 20)], OnnxEngine(TINY, "cpu"))[0]
-        np.testing.assert_allclose(predict(words, [Chunk(0, 20)], engine)[0], fresh)
 
 
 def test_no_words() -> None:

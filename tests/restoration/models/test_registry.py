@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import Case, PairedMark
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.models.engines import ENGINES
+from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import (
+    ENGINES,
     ModelConfig,
     find_model,
     find_model_for,
@@ -19,7 +20,6 @@ from cappunc_cli.restoration.models.registry import (
     model_folders,
     verify_model,
 )
-from cappunc_cli.restoration.pipeline import load_model
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 

@@ -14,9 +14,8 @@ import pytest
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.models import session
-from cappunc_cli.restoration.models.engines import MASK, WANTED
 from cappunc_cli.restoration.models.network import OnnxEngine
-from cappunc_cli.restoration.models.registry import find_model
+from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import OpenSession, load_graph, open_session
 
 TINY = Path(__file__).parents[2] / "tiny_model"

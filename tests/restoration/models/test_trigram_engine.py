@@ -24,12 +24,13 @@ from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models import trigrams
-from cappunc_cli.restoration.models.engines import ENGINES
-from cappunc_cli.restoration.models.registry import find_model_for, installed, model_languages, verify_model
+from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.registry import ENGINES, find_model_for, installed, model_languages, verify_model
 from cappunc_cli.restoration.models.trigram_engine import NgramEngine
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
+from cappunc_cli.restoration.pipeline import restore
 from models.lab.ngram.estimate import estimate
 from models.lab.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
+from models.lab.ngram.trigram_file import save
 
 #: Sentences that share words and trigrams.
 _SENTENCES = [
@@ -65,7 +66,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = running([stream], table)
     size = NgramSize(words=20, members=10)
     lexicon = vocabulary(text, table, size)
-    trigrams.save(estimate(sequence(text, lexicon.tokens), lexicon, size), place / "ngram.xz")
+    save(estimate(sequence(text, lexicon.tokens), lexicon, size), place / "ngram.xz")
     config = {"name": "ro-ngram", "languages": ["ro"], "licence": "", "cases": list(Case), "marks": ["", *MARKS]}
     sizes = {"window": 40, "overlap": 16, "min_words_cut": 8, "max_pieces": 64, "pause_bins_ms": []}
     (place / "ngram.json").write_text(json.dumps({**config, **sizes}))
@@ -95,7 +96,7 @@ def test_probabilities_sum_to_one(engine: NgramEngine) -> None:
 
 
 def test_saving_and_loading_a_model(engine: NgramEngine, tmp_path: Path) -> None:
-    trigrams.save(engine.model, tmp_path / "again.xz")
+    save(engine.model, tmp_path / "again.xz")
     again = trigrams.load(tmp_path / "again.xz")
     assert (again.words, again.members) == (engine.model.words, engine.model.members)
     for name in ("log_p", "weights", "shares"):
@@ -132,7 +133,7 @@ def test_probabilities_equal_the_sum_over_all_readings(engine: NgramEngine) -> N
     """Compared with brute force over every reading of three words."""
     bare = ["știe", "maria", "vine"]
     lm = engine.model
-    forms = [engine.candidates(word) for word in bare]
+    forms = [engine.forms.of(word) for word in bare]
     sums = np.zeros((3, 9))
     marks = range(9)
     for chosen in np.ndindex(*map(len, forms)):

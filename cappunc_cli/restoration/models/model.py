@@ -1,0 +1,138 @@
+"""An open model: the engine that runs it, and the other models that count in its probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from types import NoneType
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel, WrongUsage, require
+from cappunc_cli.options import resolved
+from cappunc_cli.restoration.chunks import Chunk, Rows
+from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.registry import (
+    ENGINES,
+    NETWORK,
+    ModelConfig,
+    find_member,
+    find_model,
+    find_model_for,
+)
+
+
+class Engine(Protocol):
+    """An open model; see `OnnxEngine` for its members."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def lexicons(self) -> Lexicons: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def warning(self) -> str | None: ...
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]: ...
+
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] the model has not learnt one by one, but in pieces or by their endings."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An open model: its config, the engine that runs it, and its lexicon in each of its languages.
+
+    `ensemble` are other models whose probabilities count in their languages, each with its share.
+
+    >>> model = cappunc.load_model("en")
+    >>> model.config.languages, model.lexicons["en"]["iphone"]
+    (('en',), 'iPhone')
+    """
+
+    config: ModelConfig
+    engine: Engine
+    lexicons: Lexicons
+    ensemble: Sequence[tuple[Model, float]] = ()
+
+    def members(self, language: str) -> list[tuple[Model, float]]:
+        """The other models, with their shares, that have a language."""
+        return [(member, part) for member, part in self.ensemble if language in member.config.languages]
+
+    def predict(
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        chunks: Sequence[Chunk],
+        language: str,
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """As the engine's, averaged with those of the other models that have the text's `language`.
+
+        What no other model knows stays as it is.
+        """
+        members = self.members(language)
+        engines = [self.engine, *(member.engine for member, _ in members)]
+        rows, *others = (engine.predict(words, pauses, turns, chunks) for engine in engines)
+        if not members:
+            yield from rows
+            return
+        weights = [_weights(part, member.config, self.config) for member, part in members]
+        own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
+        for (chunk, values), *theirs in zip(rows, *others, strict=True):
+            mixed = values * own
+            for (_, other), weight in zip(theirs, weights, strict=True):
+                mixed += other @ weight
+            yield chunk, mixed.astype(np.float32, copy=False)
+
+
+def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
+    """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
+    # `load_model` has checked that cases and marks are the same; paired marks may be missing, or in another order.
+    first = len(config.cases) + len(config.marks)
+    weights = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
+    weights[range(first), range(first)] = part
+    for mark in set(member.around) & set(config.around):
+        weights[first + member.around.index(mark), first + config.around.index(mark)] = part
+    return weights
+
+
+def load_model(
+    name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK
+) -> Model:
+    """Open a model on `device` (auto, cpu, cuda[:N]): by its name or directory, or that of a language.
+
+    Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
+    `model.engine.warning` says why.
+
+    >>> cappunc.load_model(language="es", device="cpu").config.name
+    'multi'
+    """
+    require("name", name, (str, PathLike, NoneType), "a name, a directory or None")
+    require("language", language, str, "a language code")
+    require("device", device, str, "a str")
+    if engine not in [*ENGINES]:
+        raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
+    spec = ENGINES[engine]
+    directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
+    opened: Engine = resolved(spec.engine)(directory, device)
+    members = []
+    for other, part in opened.config.ensemble.items():
+        place = find_member(directory, other)
+        if ModelConfig.load(place).ensemble:
+            raise BadModel(f"ensemble: {other} has one of its own", str(directory))
+        member = load_model(str(place), device)
+        if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
+            raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
+        members.append((member, part))
+    return Model(opened.config, opened, opened.lexicons, members)

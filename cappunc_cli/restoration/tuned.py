@@ -1,0 +1,89 @@
+"""The tuned constants of restoration, and what each was chosen on; models/en/NOTES.md has the figures.
+
+Nats are added to a log-probability or to log-odds. "Held-out ends" are the ends of training corpora.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+# Options
+
+#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
+SENSITIVITY_NATS = 6.0
+#: What each style adds to the score of a comma: odds of about 2:1 are needed with light, 1:2 with heavy.
+STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
+
+# What the text says (decoding/evidence.py)
+
+#: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
+CAPITAL_WORTH = 2.0
+#: Nats against a mark before a word that begins with an ellipsis, and against its capital.
+CONTINUED_COST, CONTINUED_CAPITAL_COST = 8.0, 3.0
+#: The share of words that end a sentence.
+END_SHARE = 0.08
+#: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
+FEW, GAPS = 0.06, 0.135
+#: A letter that may be a word of the language is one if its lower case is more probable: Spanish `a, b y c`, but
+#: Italian `r e n z i`. Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
+SURELY_LOWER, LOWER_BEFORE_TITLE = 0.97, 0.9
+
+# How words are written elsewhere (decoding/forms.py): 17 English texts, models/lab/studies/results/forms.json
+
+#: The weights of the lexicon's names and forms, and of the word's other occurrences.
+NAMES, FORMS, AGREEMENT = 0.4, 0.5, 0.6
+#: A word seen this often within sentences has half of the weight of names, and of agreement.
+KNOWN_TO_NETWORK, SETTLED = 1000, 2000
+#: All words within sentences count as so many words in the counts of each.
+SMOOTHING = 2.0
+#: The most nats that other occurrences add to a case.
+MOST_AGREEMENT = 4.0
+#: An occurrence in the text itself counts as so many elsewhere.
+WITNESS = 20
+
+# Where captions break (decoding/breaks.py)
+
+#: Prior pseudo-counts, so that a file of few cues changes little, and the steps of the EM algorithm.
+PRIOR_COUNT, EM_STEPS = 30, 30
+#: Consecutive captions are kept apart by up to six frames; a longer gap (ms) is silence.
+SILENCE = 250
+#: The power of the factors inside captions: sentence ends in captions of nine held-out ends.
+INSIDE = 0.75
+#: The share of blank lines that come after a sentence end, between turns and between captions.
+TURNS, CAPTIONS = 0.97, 0.6
+#: The share of turns, and of captions, after which a model that is told of a turn still sees no sentence end.
+TURNS_WITHOUT_END, CAPTIONS_WITHOUT_END = 0.05, 0.35
+#: The log-likelihood ratio (nats) required for turns: 130 dialogues in ten languages, 168 texts in captions.
+MIN_NATS = 1.0
+#: The mean probability of a sentence end required before blank lines, if not told of turns; verse has less.
+MIN_MEAN = 0.2
+#: Probabilities are clipped to this distance from 0 and 1, so that no single break decides.
+CLIP = 0.02
+
+# The best reading (decoding/decoder.py)
+
+#: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
+NUMBER_COST = 2.2
+#: Nats against a dash: editors accept a comma in place of a dash, but not the reverse. Ten English held-out ends.
+DASH_COST = 1.5
+#: Nats against a capital after a new comma: `She said, don't`. The same texts.
+COMMA_COST = log(4)
+#: Above this probability the start of a quotation explains a capital: `She said, don't`, but `He sang Hey Jude`.
+#: 21 English held-out ends.
+QUOTE_EXPLAINS = 0.5
+#: Nats against a turn that ends without a mark or with a continuing one. 52 turns that multi-fast left open.
+TURN_COST = 3.0
+#: In live captions the word after the committed ones needs this much more probability as a name, in proportion to
+#: that of a sentence end which can no longer be added before it: `three reasons First, …`.
+LATE_COST = 0.4
+#: The minimum probability of a capital in its own right, which bounds what an existing capital says of a sentence end.
+MIN_NAME = 0.02
+#: The most probability of a wrong mark, and the least of the right one, for `recheck`: results/recheck.json.
+WRONG, RIGHT = 0.002, 0.99
+
+# Live captions (live.py)
+
+#: Default look-ahead in words: marks of the development sets, results/stream.json.
+LOOK_AHEAD = 8
+#: Committed words that are read again as context: 2,500 words of each development set.
+CONTEXT = 48
