@@ -37,6 +37,7 @@ from sys import intern
 from types import FrameType
 from typing import Any
 
+import fuzz_texts
 from fuzz_oracle import assert_same
 
 from cappunc_cli import __version__, formats
@@ -52,9 +53,9 @@ from cappunc_cli.restoration.options import Options
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 #: Larger files are not used, but one in LARGE_EACH inputs repeats a small one many times.
-LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 2_000, 400_000
+LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 20_000, 400_000
 #: Seconds of processor time, bytes per byte of input, bytes.
-LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 160, 64 << 20
+LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 10, 64 << 20
 #: Memory is measured for one in this many inputs, as that takes time, and for all large ones.
 MEASURED_EACH = 25
 
@@ -121,6 +122,10 @@ class Seed:
     data: bytes
     #: Its real code page, if known.
     page: str = ""
+    #: What it is made of, of the kinds of fuzz_texts.py: bytes or words.
+    mixed: tuple[bytes, ...] = ()
+    pieces: tuple[str, ...] = ()
+    is_line: bool = False
 
     @property
     def name(self) -> str:
@@ -176,18 +181,18 @@ class Outcome:
         self.hungriest = max(self.hungriest, other.hungriest)
 
 
-def seeds(samples: bool) -> Known:
-    """The fixtures and, if available, the samples, up to LARGEST_SEED; by folder."""
-    fixtures = _by_folder(ROOT, "fixtures")
+def seeds(samples: bool, largest: int = LARGEST_SEED) -> Known:
+    """The fixtures and, if available, the samples, up to `largest` bytes; by folder."""
+    fixtures = _by_folder(ROOT, "fixtures", largest)
     fixtures.pop("fixtures/eval", None)
-    others = _by_folder(ROOT.parent / "shared", "samples") if samples else {}
+    others = _by_folder(ROOT.parent / "shared", "samples", largest) if samples else {}
     return Known(tuple((fixtures | others).values()), fixtures)
 
 
-def _by_folder(root: Path, below: str) -> dict[str, tuple[Seed, ...]]:
+def _by_folder(root: Path, below: str, largest: int) -> dict[str, tuple[Seed, ...]]:
     found: dict[str, list[Seed]] = {}
     for path in sorted((root / below).rglob("*")):
-        if path.is_file() and 0 < path.stat().st_size <= LARGEST_SEED:
+        if path.is_file() and 0 < path.stat().st_size <= largest:
             place = path.relative_to(root)
             found.setdefault(place.parent.as_posix(), []).append(Seed(place.as_posix(), path.read_bytes()))
     return {folder: tuple(files) for folder, files in found.items()}
@@ -201,10 +206,19 @@ def build(known: Known, seed: int, chosen: Seed, number: int) -> Seed:
     way = random.random()
     if way < 0.08:
         return Seed(path, _torn(chosen.data, random, random.randint(1, 4)))
+    if way > 0.95:
+        name, text, words = fuzz_texts.pieces(random)
+        return Seed(name, text.encode(), pieces=tuple(words))
+    if way > 0.9:
+        name, text = fuzz_texts.line(random)
+        return Seed(name, text.encode(), is_line=True)
     try:
         text = chosen.data.decode("utf-8")
     except UnicodeDecodeError:
         text = decode(chosen.data)[0]
+    if way > 0.82:
+        data, kept = fuzz_texts.mixed(text, random)
+        return Seed(path, data, mixed=kept)
     if way < 0.16:
         return Seed(path, _torn(_legacy(text, random), random, random.randint(0, 4)))
     if way < 0.2:
@@ -472,6 +486,8 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     same = encode(formats.write(document, document.texts), encoding) == seed.data
     assert same, "writing nothing changed the file"
     assert all(pause is None or pause >= 0 for pause in pauses(document.words)), "a pause below zero"
+    if seed.is_line:
+        fuzz_texts.assert_is_text(document)
     if not document.words:
         return "no words", document.format, codec
     try:
@@ -483,6 +499,10 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
         return "refused when written", document.format, codec
     if compare:
         assert_only_marks_and_case(document.format, seed, fixed, fixer.settings.attach)
+        fuzz_texts.assert_kept(seed.data, fixed.data, seed.mixed)
+        if seed.pieces:
+            fuzz_texts.assert_whole(seed.name, fixed.text, seed.pieces)
+        fuzz_texts.assert_converted(document, seed.name, encoding, fixer, random)
     return "rewritten" if fixed.text != text else "rewritten as it was", document.format, codec
 
 
@@ -599,10 +619,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", metavar="PATH:NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to save inputs that fail")
+    parser.add_argument("--largest", type=int, default=LARGEST_SEED, metavar="BYTES", help="of the files to break")
     parser.add_argument("--no-samples", action="store_true")
     parser.add_argument("--report", action="store_true", help="write fuzz.json and fuzz.md beside this file")
     options = parser.parse_args()
-    known = seeds(samples=not options.no_samples)
+    known = seeds(not options.no_samples, options.largest)
     if options.only is not None:
         path, _, number = options.only.rpartition(":")
         given = build(known, options.seed, known.find(path), int(number))

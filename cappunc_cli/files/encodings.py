@@ -91,15 +91,21 @@ class Encoding:
         return "surrogatepass" if self.codec.startswith(("utf-16", "utf-32")) else "strict"
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether only its ASCII characters could be read."""
+        return self.guess and self.codec == _UNKNOWN
+
+    @property
     def note(self) -> str:
         """A message about a guess, to follow the name of the file; "" if there is none."""
         if not self.guess:
             return ""
-        read = "unknown encoding" if self.codec == _UNKNOWN else f"read as {self.codec}, which is a guess"
+        read = "unknown encoding" if self.is_unknown else f"read as {self.codec}, which is a guess"
         return f"{read}: only ASCII letters and marks change; {NAMING}"
 
 
 UTF_8 = Encoding()
+_MARKED_UTF_8 = Encoding("utf-8", codecs.BOM_UTF8)
 
 
 def codec_name(name: str) -> str:
@@ -121,12 +127,14 @@ _EBU_STL = re.compile(rb"[0-9]{3}STL[0-9]{2}\.")
 def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     """The text and encoding of a file, such that `encode(*decode(data)) == data`.
 
-    The encoding is that of the byte order mark, else `codec`, else it is detected. Line ends are kept; the byte order
-    mark is not part of the text. Raises BadInput for bytes that are not text (a video, half a UTF-16 character) or not
-    valid in the codec.
+    The encoding is that of the byte order mark unless it is plainly wrong, else `codec`, else it is detected. Line ends
+    are kept; the byte order mark is not part of the text. Raises BadInput for bytes that are not text (a video, half a
+    UTF-16 character) or not valid in the codec.
     """
     encoding = next((Encoding(own, bom) for bom, own in _BOMS if data.startswith(bom)), None)
-    if _EBU_STL.match(data):
+    if encoding == _MARKED_UTF_8 and not _is_utf8(data):
+        encoding = Encoding(codec or _UNKNOWN, encoding.bom, guess=codec is None)
+    elif _EBU_STL.match(data):
         encoding = Encoding("latin-1")
     elif encoding is None and codec is not None:
         encoding = Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
@@ -276,13 +284,12 @@ def _detected(data: bytes) -> Encoding:
     is_ascii = data.isascii()
     if is_ascii and any(escape in data for escape in _ESCAPES) and (shifted := _shifted(data)):
         return shifted
-    is_utf8 = is_ascii or _decodes(data, "utf-8")
     if b"\0" in data:
         wide = _utf16_without_bom(data)
-        if wide.codec == "utf-8" and not is_utf8:
+        if wide.codec == "utf-8" and not _decodes(data, "utf-8"):
             raise BadInput("is not a text file")
         return wide
-    if is_utf8 or _is_cut_utf8(data):
+    if is_ascii or _is_utf8(data):
         return UTF_8
     return _declared(data) or _guessed(data)
 
@@ -345,6 +352,11 @@ def _utf16_without_bom(data: bytes) -> Encoding:
         if zeros[0] > 0.7 * half and not zeros[1]:
             return Encoding("utf-16-be")
     return Encoding()
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether data is UTF-8, or was before a few of its characters were cut in two."""
+    return _decodes(data, "utf-8") or _is_cut_utf8(data)
 
 
 def _is_cut_utf8(data: bytes) -> bool:

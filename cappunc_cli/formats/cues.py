@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from sys import intern
 from typing import NamedTuple
 
@@ -18,12 +19,14 @@ from cappunc_cli.formats.markup import HIDDEN, joined, visible
 from cappunc_cli.formats.pieces import cues_are_pieces
 from cappunc_cli.formats.rolling import CaptionLine, RollDetector, caption_lines
 from cappunc_cli.formats.speech import WORDS_ALONE, SpokenWord, scan, speech_in
-from cappunc_cli.formats.splice import BREAKS
+from cappunc_cli.formats.splice import BREAKS, nonempty_lines
 
 #: How often words that are read back otherwise are reverted before nothing is written.
 _ATTEMPTS = 3
 #: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
+#: In captions, at least one line in so many begins a cue; and how many lines are looked at.
+_LONGEST_CUE, _SEEN = 20, 2000
 _TOKEN = re.compile(r"\S+")
 _LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
 #: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
@@ -70,6 +73,12 @@ def timing(line: str) -> Timing | None:
         return Timing(milliseconds(odd.group(1)), milliseconds(odd.group(2))) if odd else None
     start, end = _START.match(left), _END.match(right)
     return Timing(milliseconds(start.group(1)) if start else None, milliseconds(end.group(1)) if end else None)
+
+
+def are_cues(text: str, is_head: Callable[[str], bool]) -> bool:
+    """Whether lines that begin cues are as frequent near the beginning as in captions: prose may quote some."""
+    lines = [line.group() for line in islice(nonempty_lines(text), _SEEN) if not line.group().isspace()]
+    return _LONGEST_CUE * sum(map(is_head, lines)) >= max(len(lines), 1)
 
 
 class Cue(NamedTuple):

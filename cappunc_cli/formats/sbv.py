@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.cues import Cue, CueFormat, are_cues, milliseconds, read_cues
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
@@ -45,8 +45,8 @@ class Sbv(CueFormat):
     suffixes = (".sbv",)
 
     def sniff(self, text: str) -> bool:
-        """Whether some line near the beginning is a pair of times."""
-        return _TIMING_LINE.search(text, 0, 100_000) is not None
+        """Whether some lines are pairs of times."""
+        return _TIMING_LINE.search(text) is not None and are_cues(text, _is_timing)
 
     def read(self, text: str) -> Document:
         """Read an SBV file. Raises BadInput where there is text but no pair of times."""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, Timing, is_index, read_cues, timing
-from cappunc_cli.formats.splice import nonempty_lines, split_lines
+from cappunc_cli.formats.cues import Cue, CueFormat, Timing, are_cues, is_index, read_cues, timing
+from cappunc_cli.formats.splice import split_lines
 
 # A line with two clock times and no arrow is a timing line beyond repair, not speech.
 _TWO_CLOCKS = re.compile(r"[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}")
@@ -97,6 +97,11 @@ def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[
     return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))
 
 
+def _begins_cue(line: str) -> bool:
+    found = timing(line)
+    return found is not None and found.start is not None
+
+
 class Srt(CueFormat):
     """SubRip (SRT). There is no specification; a timing line is what makes a cue, not its number nor the blank line."""
 
@@ -104,11 +109,8 @@ class Srt(CueFormat):
     suffixes = (".srt",)
 
     def sniff(self, text: str) -> bool:
-        """Whether some line has an arrow between two times."""
-        if ">" not in text and "→" not in text:
-            return False
-        times = (timing(line.group()) for line in nonempty_lines(text))
-        return any(found is not None and found.start is not None for found in times)
+        """Whether some lines have an arrow between two times."""
+        return (">" in text or "→" in text) and are_cues(text, _begins_cue)
 
     def read(self, text: str) -> Document:
         """Read an SRT file. Raises BadInput where there is text but no timing line."""

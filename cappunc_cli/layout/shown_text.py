@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.formats.addresses import belongs
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible
@@ -22,7 +22,7 @@ _CTM_TOKEN = re.compile(r"(?m)^[ \t]*+(?!;;)(?:\S++[ \t]++){4}(\S++)")
 _JSON_KEY = re.compile(r'("[^"\\]*"\s*:\s*)"(?:[^"\\]|\\.)*\Z')
 #: How far before a word its key stands, at most.
 _KEY = 200
-#: (start, stop) of a copy of a word in the source, the number of the word, and of the copy.
+#: (start, stop) of a part of a copy of a word in the source, the number of the word, and of the copy.
 _Piece = tuple[int, int, int, int]
 
 
@@ -32,9 +32,10 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
     Text on the line of the word before goes to that word, other text to the next word. Names and dashes that tell who
     speaks are left out, as are `sounds` unless wanted.
     """
-    texts = [_whole(document, word) for word in document.words]
-    before, after = [""] * len(texts), [""] * len(texts)
     detail = document.detail
+    regions = sorted(detail.regions) if isinstance(detail, CueDetail) and detail.shown is None else []
+    texts = [_whole(document, word, regions) for word in document.words]
+    before, after = [""] * len(texts), [""] * len(texts)
     if not isinstance(detail, CueDetail):
         gaps = _entry_gaps(document)
     else:
@@ -56,12 +57,19 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
     ]
 
 
-def _whole(document: Document, word: Word) -> str:
-    """The text of a word with what is shown before its last mark: `left (quickly).` is the word `left.`."""
-    within = isinstance(document.detail, CueDetail) and document.detail.shown is None
-    first = word.places[0] if word.places and within else ()
-    apart = any(_shown(document, a[1], b[0]).strip() for a, b in pairwise(first) if a[1] < b[0])
-    return _shown(document, first[0][0], first[-1][1]) if apart else word.text
+def _whole(document: Document, word: Word, regions: Sequence[Span]) -> str:
+    """The text of a word with what is shown before its last mark: `left (quickly).` is the word `left.`.
+
+    Nothing is shown between the parts of a word that are in several of the `regions`, pieces of it.
+    """
+    parts = word.places[0] if word.places and regions else ()
+    gaps = []
+    for (start, stop), (following, _) in pairwise(parts):
+        _, end = regions[bisect_left(regions, (start + 1,)) - 1]
+        gaps.append(_shown(document, stop, following) if stop < following < end else "")
+    if not any(map(str.strip, gaps)):
+        return word.text
+    return "".join(_shown(document, *part) + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
 
 
 def _without_name(text: str, name: str) -> str:
@@ -80,7 +88,7 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
     assert isinstance(detail, CueDetail)
     rolling = is_rolling(document)
     pieces = sorted(
-        (copy[0][0], copy[-1][1], i, n) for i, word in enumerate(document.words) for n, copy in enumerate(word.places)
+        (*part, i, n) for i, word in enumerate(document.words) for n, copy in enumerate(word.places) for part in copy
     )
     waiting, last = "", ""
     for begin, stop in sorted(detail.regions):
@@ -89,7 +97,8 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
         at = begin
         for left, right in pairwise(edges):
             until = stop if right is None else right[0]
-            text = _shown(document, at, until) if at < until else ""
+            within = left is not None and right is not None and left[2:] == right[2:]
+            text = _shown(document, at, until) if at < until and not within else ""
             at = at if right is None else max(at, right[1])
             # A line that rolls up shows its sounds again.
             if rolling and (text == last or all(piece is None or piece[3] for piece in (left, right))):

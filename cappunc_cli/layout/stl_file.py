@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
+from itertools import pairwise
+from operator import itemgetter
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.ebu_stl import CODE_TABLES, encoded
@@ -18,32 +22,52 @@ _LANGUAGES = {
 }  # fmt: skip
 #: The lowest row of teletext.
 _LAST_ROW = 23
+#: An overlap of so many frames at most is not meant to be seen.
+_CARELESS = 5
 
 
-def in_stl(text: str) -> str:
-    """A text with the dash and the ellipsis that STL has."""
-    return text.replace("—", "―").replace("…", "...")
+def stl_captions(captions: Sequence[Caption], writing: Writing) -> list[Caption]:
+    """The captions as STL can show them: one at a time, with the dash and the ellipsis that it has.
+
+    While several are shown, the lines of all are one caption. An overlap of a few frames is none: the earlier caption
+    ends where the later one begins.
+    """
+    starts = sorted(writing.frame(caption.start) for caption in captions)
+    shown: list[tuple[int, int, Caption]] = []
+    for caption in captions:
+        start = writing.frame(caption.start)
+        end = max(writing.frame(caption.end), start + 1)
+        last = starts[bisect_left(starts, end) - 1]
+        lines = tuple(line.replace("—", "―").replace("…", "...") for line in caption.lines)
+        end = last if start < last and end - last <= _CARELESS else end
+        shown.append((start, end, replace(caption, lines=lines)))
+    waiting = sorted(shown, key=itemgetter(0))[::-1]
+    found: list[Caption] = []
+    active: list[tuple[int, int, Caption]] = []
+    for begin, following in pairwise(sorted({edge for start, end, _ in shown for edge in (start, end)})):
+        while waiting and waiting[-1][0] == begin:
+            active.append(waiting.pop())
+        active = [(start, end, caption) for start, end, caption in active if end > begin]
+        if active:
+            own, until = (round(1000 * frame / writing.fps) for frame in (begin, following))
+            lines = tuple(line for _, _, caption in active for line in caption.lines)
+            found.append(replace(active[0][2], lines=lines, start=own, end=until))
+    return found
 
 
 def stl(captions: Sequence[Caption], writing: Writing) -> str:
     """EBU STL, open subtitles, 25 or 30 frames a second; text too long for a block goes on in the next.
 
-    Subtitles follow each other: one that overlaps the next ends where that begins. Raises BadInput for two at once, for
-    another frame rate, and for a character that is in no code table with the others.
+    Raises BadInput for another frame rate, and for a character that is in no code table with the others.
     """
     if writing.fps not in (25, 30):
         raise BadInput(f"STL has 25 or 30 frames a second, not {float(writing.fps):g}")
     table, texts = _in_one_table(["\n".join(caption.lines) for caption in captions])
     blocks = []
-    starts = [writing.frame(caption.start) for caption in captions]
-    for caption, one, other in zip(captions[1:], starts, starts[1:], strict=False):
-        if other <= one:
-            raise BadInput(f"“{' '.join(caption.lines)}” is shown together with another caption, which STL cannot do")
     for number, (caption, text) in enumerate(zip(captions, texts, strict=True)):
-        start = starts[number]
-        end = min(max(writing.frame(caption.end), start + 1), *starts[number + 1 : number + 2], 1 << 40)
-        times = [_code(frame, int(writing.fps)) for frame in (start, end)]
+        frames = writing.frame(caption.start), writing.frame(caption.end)
         row = max(_LAST_ROW - 2 * len(caption.lines), 1)
+        times = [_code(frame, int(writing.fps)) for frame in frames]
         parts = list(_fields(text))
         for i, field in enumerate(parts):
             extension = 0xFF if i + 1 == len(parts) else i

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/convert.py > tests/benchmarks/results/convert.json
 
-Nothing is restored. The readers are pysubs2 (SRT, WebVTT, ASS, MicroDVD), the parsers of the standard library (TTML,
-YouTube's XML, SAMI, TSV, FCPXML, HTML, JSON) and python-docx; what a source without such a reader shows (CTM, STM,
-TextGrid, JSON) are its words. A conversion is
+Nothing is restored. The readers are pysubs2 (SRT, ASS, MicroDVD), a parser of WebVTT by its standard, ttconv (EBU STL),
+the parsers of the standard library (TTML, YouTube's XML, SAMI, TSV, FCPXML, HTML, JSON) and python-docx; what a source
+without such a reader shows (CTM, STM, TextGrid, JSON) are its words. A conversion is
 
 * `equal`: the same text, and the same times where cues stay cues;
 * `rounded`: so but for times that the target counts in hundredths or frames;
@@ -87,18 +87,41 @@ def _html(data: bytes) -> Shown:
 def _subs(kind: str) -> Callable[[bytes], Shown]:
     def read(data: bytes) -> Shown:
         text = data.decode("utf-8", "surrogateescape")
-        if kind in ("srt", "vtt"):  # to pysubs2 all in braces is a code
+        if kind == "srt":  # to pysubs2 all in braces is a code
             text = re.sub(r"\{(?!\\)", "\uff5b", text)
-        if kind == "vtt":  # pysubs2 keeps voices and entities
-            text = re.sub(r"<v[^<>]*>", "", text)
-            text = re.sub(r"(?m)^(?:NOTE|STYLE|REGION|region)\b[^\n]*\n(?:[^\n]+\n)*", "", text)
         more = {} if kind == "microdvd" else {"keep_unknown_html_tags": False}
         found = pysubs2.SSAFile.from_string(text, format_=kind, **more)
         plain = ((event, event.plaintext) for event in found if not event.is_comment)
-        decoded = unescape if kind in ("srt", "vtt") else str
+        decoded = unescape if kind == "srt" else str
         return [(decoded(text), event.start, event.end) for event, text in plain]
 
     return read
+
+
+def _vtt(data: bytes) -> Shown:
+    """The cues of WebVTT as its standard parses them: a block is a cue if its first or second line has an arrow."""
+    lines = re.split(
+        r"\r\n|\r|\n", data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").replace("\0", "\ufffd")
+    )
+    found: Shown = []
+    i = 1 if lines[0].startswith("WEBVTT") else 0
+    while i < len(lines):
+        arrow = next((n for n in (i, i + 1) if "-->" in "".join(lines[n : n + 1])), None)
+        if not lines[i]:
+            i += 1
+            continue
+        i = (i if arrow is None else arrow) + 1
+        begin = i
+        while i < len(lines) and lines[i] and "-->" not in lines[i]:
+            i += 1
+        times = _VTT_TIMES.match(lines[arrow]) if arrow is not None else None
+        if times:
+            text = unescape(re.sub(r"<[^>]*(?:>|\Z)", "", "\n".join(lines[begin:i])))
+            found.append((text, _clock(times[1]), _clock(times[2])))
+    return found
+
+
+_VTT_TIMES = re.compile(r"\s*((?:\d+:)?\d\d:\d\d\.\d{3})\s*-->\s*((?:\d+:)?\d\d:\d\d\.\d{3})(?!\S)")
 
 
 def _ttml(data: bytes) -> Shown:
@@ -114,10 +137,10 @@ def _ttml(data: bytes) -> Shown:
 
 
 def _clock(text: str | None) -> int | None:
-    found = re.fullmatch(r"(\d+):(\d+):(\d+)\.(\d{3})", text or "")
+    found = re.fullmatch(r"(?:(\d+):)?(\d+):(\d+)\.(\d{3})", text or "")
     if found is None:
         return None
-    hours, minutes, seconds, milliseconds = map(int, found.groups())
+    hours, minutes, seconds, milliseconds = map(int, found.groups("0"))
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
 
 
@@ -166,9 +189,14 @@ def _txt(data: bytes) -> Shown:
 
 
 TARGETS: Mapping[str, Callable[[bytes], Shown]] = {
-    "srt": _subs("srt"), "vtt": _subs("vtt"), "ass": _subs("ass"), "microdvd": _subs("microdvd"), "ttml": _ttml,
+    "srt": _subs("srt"), "vtt": _vtt, "ass": _subs("ass"), "microdvd": _subs("microdvd"), "ttml": _ttml,
     "stl": _stl,     "fcpxml": _fcpxml, "txt": _txt, "md": _md, "html": _html, "docx": _docx, "json": _json,
 }  # fmt: skip
+
+
+def words_shown(kind: str, data: bytes) -> str:
+    """The text of a converted file."""
+    return "\n".join(text for text, _, _ in TARGETS[kind](data))
 
 
 def source_text(document: Document) -> str:
@@ -176,7 +204,7 @@ def source_text(document: Document) -> str:
     text, kind = document.source, document.format
     if kind in ("srt", "vtt", "ass"):
         text = _BROKEN_TIMES.sub("", text) if kind == "srt" else text
-        return "\n".join(part for part, _, _ in _subs(kind)(text.encode("utf-8", "surrogateescape")))
+        return words_shown(kind, text.encode("utf-8", "surrogateescape"))
     if kind in ("ttml", "srv3"):
         names = ("p", "text")
         tree = ElementTree.fromstring(text.encode("utf-8", "replace"))
@@ -221,7 +249,7 @@ def verdict(document: Document, kind: str, data: bytes) -> str:
         return "lost: " + " ".join(list(missing)[:5])
     if kind not in _EXACT or document.format not in ("srt", "vtt") or is_rolling(document):
         return "equal"
-    source = _subs(document.format)(document.source.encode("utf-8", "replace"))
+    source = TARGETS[document.format](document.source.encode("utf-8", "replace"))
     before = [time for text, *times in source if text.strip() for time in times]
     after = [time for text, *times in result if text.strip() for time in times]
     if before == after or len(before) != len(after):  # pysubs2 reads broken files otherwise

@@ -6,6 +6,7 @@ marks must be the same, and so must be all that is not ASCII, in its own case.
 
 from __future__ import annotations
 
+import codecs
 import re
 
 import pytest
@@ -123,6 +124,7 @@ def test_characters_cut_in_two_stay_and_the_rest_is_utf_8(data: bytes) -> None:
         CUE.format("que dijo\x85 hola").encode("latin-1"),
         b"\xd0\xbb \xe9 \xe8 ou",
         b'{"text": "d\xe9j\xe0 vu"}',
+        codecs.BOM_UTF8 + CUE.format("he said 안녕 to me").encode("cp949"),
     ],
 )
 def test_other_bytes_are_a_guess(data: bytes) -> None:

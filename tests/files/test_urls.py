@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +346,35 @@ def test_fsspec_is_not_loaded_for_paths(tmp_path: Path, tiny_model: Path) -> Non
         "sys.exit(bool({'fsspec', 'ray', 'sqlite3'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, b"<html>hello</html>"), (200, b"[1, 2"), (200, b"[]"), (200, b'{"sha": 5, "siblings": 3}'), (500, b"oops")],
+)
+def test_nonsense_from_a_hub_is_told_in_one_line(tiny_model: Path, status: int, body: bytes) -> None:
+    pytest.importorskip("huggingface_hub")
+
+    class Nonsense(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    url = "hf://datasets/someone/talks/talk.srt"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nonsense) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        environment = os.environ | {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}"}
+        command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), url, "-o", "-"]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8")
+        server.shutdown()
+    assert (run.returncode, run.stdout) == (1, "")
+    (line,) = run.stderr.splitlines()
+    assert line.startswith(f"cappunc: {url}: ")
+    assert "bug" not in line

@@ -17,6 +17,8 @@ from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, UnknownFormat
 
+PROSE = "so it is shown\n\nand then we go on\n\n" * 10
+
 
 @pytest.mark.parametrize(
     ("text", "name", "found"),
@@ -56,6 +58,11 @@ from cappunc_cli.errors import BadInput, UnknownFormat
         ("1.5\t0.5\ttea\n1.75\t3.0\tcoffee\n", "prices.txt", "txt"),
         ("[00:12] he said hello\n", "song.lrc", "lrc"),
         ('"ooTextFile"\n"TextGrid"\n', "", "textgrid"),
+        # Prose may quote a cue.
+        (PROSE + "1\n00:00:01,000 --> 00:00:02,000\nhello\n" + PROSE, "README.md", "txt"),
+        (PROSE + "0:00:01.000,0:00:02.000\nhello\n" + PROSE, "", "txt"),
+        (PROSE + "1\n00:00:01,000 --> 00:00:02,000\nhello\n", "talk.srt", "srt"),
+        ("Subtitles by Anna\n\n1\n00:00:01,000 --> 00:00:02,000\nhello\n" + "and on\n" * 10, "talk.txt", "srt"),
     ],
 )
 def test_detection(text: str, name: str, found: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from cappunc_cli import formats
 from cappunc_cli.formats.pieces import cues_are_pieces
 from cappunc_cli.formats.shown_cues import shown_cues
+from cappunc_cli.layout.shown_text import shown_texts
 
 PIECES = [" we", " met", " in", " lon", "don", ",", " roth", "sch", "ild", " and", " i", "'m", " sure"]
 WORDS = ["we", "met", "in", "london,", "rothschild", "and", "i'm", "sure"]
@@ -41,6 +42,7 @@ def test_pieces_are_read_as_words_and_written_in_pieces(written) -> None:  # typ
     assert output == written(NEW_PIECES)
     formats.verify(document, output)
     assert shown_cues(document) is None  # a caption for each piece would part the words
+    assert shown_texts(document) == WORDS
 
 
 def test_sounds_in_pieces_are_no_words() -> None:

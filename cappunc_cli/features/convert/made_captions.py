@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from cappunc_cli import formats
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.files.encodings import new_utf_8
+from cappunc_cli.files.encodings import NAMING, Encoding, new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats import channels
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
 from cappunc_cli.layout import Caption, as_heard, cut, render
 from cappunc_cli.layout.caption_files import READ_AS, early_note
-from cappunc_cli.layout.stl_file import in_stl
+from cappunc_cli.layout.frames import Writing
+from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
-    from cappunc_cli.layout.frames import Writing
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
@@ -138,8 +138,10 @@ def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> lis
     return made
 
 
-def refuse_unread(document: Document) -> None:
-    """Raises BadInput if the file has text outside its words, which a new file would lack."""
+def refuse_unread(document: Document, encoding: Encoding) -> None:
+    """Raises BadInput if the file has text outside its words or in an unknown encoding, which a new file would lack."""
+    if encoding.is_unknown:
+        raise BadInput(f"its encoding is unknown; {NAMING}")
     for notice in document.notices:
         if notice.unread:
             raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
@@ -154,7 +156,7 @@ def left_out(document: Document) -> str:
 def caption_file(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> bytes:
     """The new file, read back. Raises BadInput."""
     if kind == "stl":
-        captions = [replace(caption, lines=tuple(map(in_stl, caption.lines))) for caption in captions]
+        captions = stl_captions(captions, writing or Writing())
     output = render(captions, kind, writing)
     verify_captions(output, kind, captions)
     return output.encode("latin-1") if kind == "stl" else new_utf_8(output)

@@ -82,9 +82,9 @@ class Converter:
     names: Mapping[str, str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
 
-    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The new file with all that was shown, in its order, and a summary. Raises CappuncError."""
-        refuse_unread(document)
+        refuse_unread(document, encoding)
         document = restored(document, self.fixer, self.restore, self.attach)
         if self.kind in CAPTION_FORMATS:
             return self._captions(document)
@@ -146,9 +146,9 @@ class CaptionMaker:
     fps: float | None = None
     reports: list[Report] = field(default_factory=list)
 
-    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
-        refuse_unread(document)
+        refuse_unread(document, encoding)
         document = restored(document, self.fixer, self.restore)
         words, note = timed_words(document)
         limits = self.profile.limits

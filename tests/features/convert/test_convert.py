@@ -395,6 +395,15 @@ def test_text_that_the_new_file_would_lack_is_refused(
 
 
 @pytest.mark.parametrize("command", ["convert", "captions"])
+def test_a_file_in_an_unknown_encoding_is_refused(tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.srt").write_bytes(b"1\n00:00:01,000 --> 00:00:02,000\nso \xb1\xdf\xa4W\xa6n it \x81 is\n")
+    run = cappunc(command, "--no-restore", "--lang", "en", tmp_path / "a.srt", "-o", tmp_path / "b.vtt")
+    assert run.exit_code == 1
+    assert "its encoding is unknown; name it with --encoding" in run.stderr
+    assert not (tmp_path / "b.vtt").exists()
+
+
+@pytest.mark.parametrize("command", ["convert", "captions"])
 def test_credits_before_the_first_cue_are_left_out(tmp_path: Path, command: str) -> None:
     path = tmp_path / "a.srt"
     path.write_text("Subtitles by Anna\n\n1\n00:00:01,000 --> 00:00:02,000\nhome\n", "utf-8")
@@ -572,10 +581,20 @@ def test_stl_is_read_by_ttconv(tmp_path: Path) -> None:
     run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
     assert (run.exit_code, run.stdout_bytes) == (1, b"")
     assert "“日” cannot be written in STL" in run.stderr
-    both = "1\n00:00:01,000 --> 00:00:02,000\nyes\n\n2\n00:00:01,000 --> 00:00:02,000\nno\n"
-    (tmp_path / "a.srt").write_text(both, "utf-8")
-    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
-    assert "“no” is shown together with another caption, which STL cannot do" in run.stderr
+
+
+def test_captions_that_overlap_are_one_in_stl_while_they_do(tmp_path: Path) -> None:
+    reader = pytest.importorskip("ttconv.stl.reader")
+    times = [("1,000", "4,000", "yes"), ("1,000", "2,000", "no"), ("3,000", "5,080", "so"), ("5,000", "6,000", "then")]
+    blocks = (f"{i}\n00:00:0{a} --> 00:00:0{b}\n{text}\n" for i, (a, b, text) in enumerate(times, 1))
+    (tmp_path / "a.srt").write_text("\n".join(blocks), "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "-o", tmp_path / "a.stl")
+    assert run.exit_code == 0, run.output
+    body = reader.to_model(io.BytesIO((tmp_path / "a.stl").read_bytes())).get_body()
+    found = [e for e in body.dfs_iterator() if type(e).__name__ == "P"]
+    texts = ["|".join(e.get_text() for e in p.dfs_iterator() if type(e).__name__ == "Text") for p in found]
+    wanted = [(1, 2, "yes|no"), (2, 3, "yes"), (3, 4, "yes|so"), (4, 5, "so"), (5, 6, "then")]
+    assert [(p.get_begin(), p.get_end(), text) for p, text in zip(found, texts, strict=True)] == wanted
 
 
 @pytest.mark.parametrize("profile", ["ebu-tt-d", "imsc"])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +169,25 @@ def test_silence_includes_output_of_c_libraries(capfd: pytest.CaptureFixture[str
         os.write(2, b"of warnings\n")
     os.write(2, b"after\n")
     assert capfd.readouterr() == ("", "after\n")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process as Linux has them")
+def test_no_memory_for_a_thread_is_told_in_one_line(tmp_path: Path) -> None:
+    import resource
+
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        pytest.skip("the size of stacks is limited")
+    (tmp_path / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello anna\n", "utf-8")
+    fix = f"{shlex.quote(sys.executable)} -m cappunc_cli fix --model {shlex.quote(str(TINY))} talk.srt -o out.srt"
+    # No thread's stack fits in the memory (both in KB); the limits are those of the shell and what it starts.
+    run = subprocess.run(
+        ["sh", "-c", f"ulimit -s 4000000 && ulimit -v 3500000 && exec {fix}"],
+        cwd=tmp_path,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == "cappunc: talk.srt: needs more memory than is available\n"
+    assert not (tmp_path / "out.srt").exists()
