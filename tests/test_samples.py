@@ -46,7 +46,11 @@ def test_samples_of(folder: Path) -> None:
         same = formats.write(document, [word.text for word in document.words])
         assert encode(same, decode(path.read_bytes())[1]) == path.read_bytes(), path.name
         assert all(pause is None or pause >= 0 for pause in pauses(document.words)), path.name
-        formats.verify(document, formats.write(document, [shouted(w, i) for i, w in enumerate(document.words)]))
+        loud = [shouted(w, i) for i, w in enumerate(document.words)]
+        if document.format == "scc":  # which has room for few marks
+            assert formats.with_texts(document, loud).texts == loud
+        else:
+            formats.verify(document, formats.write(document, loud))
     assert not wrong
     row = samples.stored()[folder.name]
     assert (count["files"], count["read"]) == (row.files, row.same), "run python tests/samples.py to update the table"

@@ -67,6 +67,9 @@ EncodingName = Annotated[
         settable=True,
     ),
 ]
+FrameRate = Annotated[
+    float | None, Option("Frame rate of files in frames, and of new captions.", EXPERT, least=1, settable=True)
+]
 Output = Annotated[
     str | None,
     Option("Where to write; - is standard output.", FILES, short="o", metavar="FILE|DIR", check=not_empty),
@@ -150,6 +153,7 @@ class Inputs:
     ] = False
     format_name: FormatName = None
     encoding: EncodingName = None
+    fps: FrameRate = None
 
 
 @dataclass(frozen=True, slots=True)

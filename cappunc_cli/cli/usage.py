@@ -114,6 +114,7 @@ def settings_asked(changes: Changes, model: ModelOptions, inputs: Inputs) -> Set
         changes.diacritics,
         changes.numbers,
         changes.apostrophes,
+        inputs.fps,
     )
 
 

@@ -97,13 +97,15 @@ class Settings:
     diacritics: str = "keep"
     numbers: bool = False
     apostrophes: bool = False
+    #: Frames a second of files in frames that do not tell it.
+    fps: float | None = None
 
     def read(self, text: str, name: str) -> Document:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
         from cappunc_cli import formats
 
         # The transcript of a silent recording is empty, which is malformed in some formats.
-        return formats.read(text, name, self.format if text.strip() else None)
+        return formats.read(text, name, self.format if text.strip() else None, self.fps)
 
     def for_model(self, model: str, code: str | None) -> Settings:
         """The same settings for a model and a language, None for the model's own."""

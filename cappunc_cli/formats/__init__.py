@@ -14,6 +14,7 @@ from cappunc_cli.formats.registry import (
     read_again,
     recognise,
     verify,
+    with_texts,
     write,
 )
 from cappunc_cli.formats.rewrap import rewrap
@@ -30,5 +31,6 @@ __all__ = [
     "recognise",
     "rewrap",
     "verify",
+    "with_texts",
     "write",
 ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from copy import copy
+from dataclasses import replace
+from typing import ClassVar, Self
 
 from cappunc_cli.document.words import Copy, Document, Notice
 from cappunc_cli.formats.splice import shown
@@ -34,6 +36,9 @@ class Format(ABC):
     signature: re.Pattern[str] | None = None
     #: Whether consecutive words share a line of text, rather than having an entry each.
     running_text: ClassVar[bool] = True
+
+    #: Frames a second of files that do not tell theirs, if a user does.
+    fps: float | None = None
 
     def sniff(self, text: str) -> bool:
         """Whether the content shows this format.
@@ -69,6 +74,11 @@ class Format(ABC):
         """As `write`, but marks that are entries of their own are moved onto their words, if the format has such."""
         return self.write(document, texts)
 
+    def with_texts(self, document: Document, texts: Sequence[str], *, attach: bool = False) -> Document:
+        """The document with new texts, for a new file that is made of it; `attach` as in `attach`."""
+        output = self.attach(document, texts) if attach else self.write(document, texts)
+        return replace(self.with_fps(document.fps).read(output), fps=document.fps)
+
     def shown(self, source: str, copy: Copy) -> str:
         """The text of a copy of a word, as its reader sees it."""
         return shown(source, copy)
@@ -77,9 +87,11 @@ class Format(ABC):
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""
         return []
 
-    def with_fps(self, fps: float | None) -> Format:  # noqa: ARG002
+    def with_fps(self, fps: float | None) -> Self:
         """This format with a frame rate for files in frames that do not tell theirs."""
-        return self
+        other = copy(self)
+        other.fps = fps
+        return other
 
     def plain_places(self, document: Document) -> list[int | None] | None:  # noqa: ARG002
         """The offset of each word that can be replaced without `write`, None for other words; None if there are none.

@@ -35,6 +35,9 @@ _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTI
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 #: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
 _CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
+_TIME_CODE = re.compile(r"([0-9]{1,3})[:;]([0-9]{2})[:;]([0-9]{2})[:;]([0-9]{2})")
+#: Frames a second of time codes whose rate nobody tells.
+USUAL_RATE = 25.0
 _START = re.compile(rf"\s*({_TIME})\s*\Z")
 _END = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
 # `->`, `—>` and the like are arrows only between two times.
@@ -63,6 +66,15 @@ def milliseconds(text: str) -> int | None:
     whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
     value = whole * 1000 + int((fraction or "")[:3].ljust(3, "0"))
     return -value if sign else value
+
+
+def time_code(text: str, fps: float | None = None) -> int | None:
+    """Parse `01:00:02:12`, a time with frames (25 a second by default), into milliseconds; else as `milliseconds`."""
+    found = _TIME_CODE.fullmatch(text.strip())
+    if found is None:
+        return milliseconds(text)
+    hours, minutes, seconds, frames = map(int, found.groups())
+    return round((((hours * 60 + minutes) * 60 + seconds) + frames / (fps or USUAL_RATE)) * 1000)
 
 
 def timing(line: str) -> Timing | None:

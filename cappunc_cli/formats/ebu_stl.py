@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from unicodedata import normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
-from cappunc_cli.document.words import Copy, Document, Notice, Span, Word
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.cues import Cue, CueDetail, TurnCounter
-from cappunc_cli.formats.speech import scan
-from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice
+from cappunc_cli.formats.cues import Cue
+from cappunc_cli.formats.encoded import Character, EncodedFormat, Subtitle
+from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice, word_edits
 
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
 _PADDING, _NEWLINE = "\x8f", "\x8a"
@@ -38,74 +37,24 @@ _DIACRITICS = dict(
 _BYTES = {c: chr(0xA0 + i) for i, c in enumerate(_LATIN) if c != "\0"} | {
     mark: chr(byte) for byte, mark in reversed(_DIACRITICS.items())
 }
-_NOTHING = re.compile(r"(?!)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Subtitle:
-    """A subtitle: its cue, and each of its characters with its place in the source."""
-
-    cue: Cue
-    characters: Sequence[tuple[str, int, int]]
-
-    @property
-    def text(self) -> str:
-        return "".join(c for c, _, _ in self.characters)
-
-    def copy(self, start: int, stop: int) -> Copy:
-        """The places of text[start:stop]."""
-        spans: list[Span] = []
-        for _, a, b in self.characters[start:stop]:
-            if spans and spans[-1][1] == a:
-                spans[-1] = spans[-1][0], b
-            else:
-                spans.append((a, b))
-        return tuple(spans)
-
-
-class EbuStl(Format):
+class EbuStl(EncodedFormat):
     """EBU STL, the subtitles of European broadcasters."""
 
     name = "ebu-stl"
     suffixes = (".stl",)
     signature = re.compile(r"[0-9]{3}STL[0-9]{2}\.[0-9]{2}")
 
-    def read(self, text: str) -> Document:
-        """Read an STL file; `Word.cue` is the number of the subtitle, from 0.
+    def subtitles(self, source: str) -> Iterator[Subtitle]:
+        """The subtitles, each from one block or several, without comments and user data.
 
         Raises BadInput for a file that ends within a block, wrong counts, and unknown frame rates and code tables.
         """
-        found = list(_subtitles(text))
-        words: list[Word] = []
-        turns = TurnCounter()
-        for number, subtitle in enumerate(found):
-            shown, first = subtitle.text, len(words)
-            speech = scan(shown, 0, len(shown), _NOTHING)
-            for spoken in speech.words:
-                places = tuple(span for a, b in spoken.copy for span in subtitle.copy(a, b))
-                flags = spoken.sound, spoken.followed, spoken.preceded
-                turn = turns.next(spoken.speaker, number)
-                words.append(Word(spoken.text, None, None, number, turn, (places,), *flags))
-            if len(words) > first:
-                words[first].start, words[-1].end = subtitle.cue.start, subtitle.cue.end
-            turns.announce(speech.trailing)
-        detail = CueDetail([s.cue for s in found], _NOTHING, shown=[s.text for s in found])
-        return Document(self.name, text, words, speakers=turns.names, detail=detail)
+        return _subtitles(source)
 
-    def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Write new texts into the text fields, as far as they have room.
-
-        A colon that makes a speaker's name of the words before it is left out, and whatever else would be misread.
-        """
-        old = document.texts
-        without_colons = [a if ":" in b else b for a, b in zip(old, texts, strict=True)]
-        for wanted in (texts, without_colons):
-            output = self._written(document, wanted)
-            if list(map(_bare, self.read(output).texts)) == list(map(_bare, old)):
-                return output
-        return document.source
-
-    def _written(self, document: Document, texts: Sequence[str]) -> str:
+    def written(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with new texts in its text fields, as far as they have room."""
         source = document.source
         characters = {a: (c, a, b) for subtitle in _subtitles(source) for c, a, b in subtitle.characters}
         room = {at: len(field) - len(field.rstrip(_PADDING)) for at, field in _fields(source)}
@@ -129,14 +78,6 @@ class EbuStl(Format):
             edits += [(end - grown, end, "")] if grown > 0 else [(end, end, _PADDING * -grown)] if grown else []
         return splice(source, edits)
 
-    def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:
-        """A notice for each subtitle in which a word stays as it was."""
-        words = zip(document.words, texts, self.read(output).texts, strict=True)
-        kept = {word.cue: wanted for word, wanted, text in reversed(list(words)) if text != wanted}
-        what = "subtitle {}: “{}” has no room or no code in the file, so the word stays"
-        # A file of blocks has no lines.
-        return tuple(Notice(1, what.format(cue + 1, kept[cue])) for cue in sorted(kept))
-
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the padding of the text fields."""
         edits: list[Edit] = []
@@ -145,10 +86,6 @@ class EbuStl(Format):
             edits += [(a, b, "" if i else replacement) for i, (a, b) in enumerate(word.places[0])]
         edits += [(at + len(f.rstrip(_PADDING)), at + len(f), "") for at, f in _fields(document.source)]
         return splice(document.source, edits)
-
-
-def _bare(text: str) -> str:
-    return cached_strip(text)[0]
 
 
 def _field(offset: int) -> int:
@@ -162,24 +99,16 @@ def _fields(source: str) -> Iterator[tuple[int, str]]:
         yield at, source[at : at + _FIELD]
 
 
-def _changes(own: Sequence[tuple[str, int, int]], text: str, table: str) -> list[Edit] | None:
+def _changes(own: Sequence[Character], text: str, table: str) -> list[Edit] | None:
     """The edits that make a word's characters read `text`; None if these cannot be written in the code table."""
-    old = "".join(c for c, _, _ in own)
-    old_label, label = cached_strip(old)[1], cached_strip(text)[1]
-    head, tail, inside = len(old_label.before), len(old) - len(old_label.after), label.inside(text)
-    before, after = encoded(label.before, table), encoded(label.after, table)
-    letters = [(a, b, encoded(new, table)) for (c, a, b), new in zip(own[head:tail], inside, strict=False) if c != new]
-    if before is None or after is None or len(inside) != tail - head:
-        return None
-    whole = all(own[i][2] == own[i + 1][1] for i in (*range(head), *range(tail - 1, len(own) - 1)))
-    if not whole or any(new is None for _, _, new in letters):
-        return None
-    edits = [(a, b, new) for a, b, new in letters if new is not None]
-    if label.before != old_label.before:
-        edits.insert(0, (own[0][1], own[head][1], before))
-    if label.after != old_label.after:
-        edits.append((own[tail - 1][2], own[-1][2], after))
-    return edits
+    found: list[Edit] = []
+    for start, stop, new in word_edits("".join(c for c, _, _ in own), text):
+        codes, place = encoded(new, table), own[start:stop]
+        if codes is None or any(a[2] != b[1] for a, b in pairwise(place)):
+            return None
+        at = own[start - 1][2] if start else own[0][1]
+        found.append((place[0][1], place[-1][2], codes) if place else (at, at, codes))
+    return found
 
 
 def encoded(text: str, table: str) -> str | None:
@@ -202,8 +131,7 @@ def encoded(text: str, table: str) -> str | None:
     return result
 
 
-def _subtitles(source: str) -> Iterator[_Subtitle]:
-    """The subtitles, each from one block or several, without comments and user data; raises BadInput."""
+def _subtitles(source: str) -> Iterator[Subtitle]:
     if len(source) < _HEADER:
         raise BadInput("ends within its header")
     rate, table = source[6:8], source[12:14]
@@ -216,7 +144,7 @@ def _subtitles(source: str) -> Iterator[_Subtitle]:
         raise BadInput(f"ends within block {count + 1}")
     if source[238:243].strip() != "" and source[238:243].strip().lstrip("0") != str(count or ""):
         raise BadInput(f"its header counts {source[238:243].strip()} blocks, and there are {count}")
-    own: list[tuple[str, int, int]] = []
+    own: list[Character] = []
     for at in range(_HEADER, len(source), _BLOCK):
         extension, comment = ord(source[at + 3]), ord(source[at + 15])
         if extension == 0xFE or comment == 1:
@@ -225,7 +153,7 @@ def _subtitles(source: str) -> Iterator[_Subtitle]:
         if extension == 0xFF:
             start, end = (_time(source[at + i : at + i + 4], int(rate)) for i in (5, 9))
             place = at + _BLOCK - _FIELD
-            yield _Subtitle(Cue(start, end, (place, place + _FIELD)), own)
+            yield Subtitle(Cue(start, end, (place, place + _FIELD)), own)
             own = []
 
 
@@ -234,7 +162,7 @@ def _time(code: str, rate: int) -> int:
     return round((((hours * 60 + minutes) * 60 + seconds) + frames / rate) * 1000)
 
 
-def _characters(source: str, at: int, table: str) -> Iterator[tuple[str, int, int]]:
+def _characters(source: str, at: int, table: str) -> Iterator[Character]:
     """The characters of a text field; a control code is a space, a line break or, from 0x80 on, nothing."""
     codec, stop = CODE_TABLES[table], at + _FIELD
     diacritic = ""

@@ -1,28 +1,25 @@
-"""Timed text of editing suites: Final Cut's FCPXML, and Avid DS; and SubViewer 1, whose times stand alone, too."""
+"""Timed text of editing suites: FCPXML, the older XML of Final Cut, Avid DS; and SubViewer 1, which is much alike."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import line_numbers, nonempty_lines
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 _RATIONAL = re.compile(r"(-?[0-9]{1,18})(?:/([0-9]{1,9}))?s")
 _SECONDS = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9})s")
-_AVID_TIMES = re.compile(
-    r"[ \t]*([0-9]{2}):([0-9]{2}):([0-9]{2})[:;]([0-9]{2})[ \t]+([0-9]{2}):([0-9]{2}):([0-9]{2})[:;]([0-9]{2})[ \t]*\Z"
-)
+_CODE = r"([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2})"
+_AVID_TIMES = re.compile(rf"[ \t]*{_CODE}[ \t]+{_CODE}[ \t]*\Z")
 _STAMP = re.compile(r"[ \t]*\[([0-9]{1,2}):([0-9]{2}):([0-9]{2})\][ \t]*\Z")
 _SUBVIEWER_HIDDEN = re.compile(rf"\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
-#: Frames a second of an Avid file, which does not tell them.
-_USUAL_RATE = 25.0
+_TEXT_PARAMETER = re.compile(r"str[0-9]{0,2}")
 
 
 class FcpXml(CueFormat):
@@ -83,32 +80,73 @@ def _in_time(cues: Sequence[Cue]) -> list[Cue]:
     return sorted(cues, key=lambda cue: cue.start or 0)
 
 
+class FinalCut7(CueFormat):
+    """The XML of Final Cut Pro 7, which Premiere and Resolve export and import: the texts of its text generators."""
+
+    name = "xmeml"
+    signature = root("xmeml")
+
+    def read(self, text: str) -> Document:
+        """Read the texts of titles in the order of their times. Raises BadInput for broken XML, and without any."""
+        found = elements(text)
+        notices: list[Notice] = []
+        line_at = line_numbers(text)
+        inside: dict[Element | None, dict[str, Element]] = {}
+        for element in found:
+            inside.setdefault(element.parent, {}).setdefault(element.name, element)
+
+        def value(holder: Element | None, *path: str) -> str:
+            for name in path:
+                holder = inside.get(holder, {}).get(name)
+            return "" if holder is None else text[slice(*holder.content)].strip()
+
+        cues = []
+        for element in found:
+            # `str`, and `str1` and `str2` of a lower third; the text of newer titles is binary.
+            if element.name != "parameter" or not _TEXT_PARAMETER.fullmatch(value(element, "parameterid")):
+                continue
+            shown = inside.get(element, {}).get("value")
+            item = next((e for e in element.ancestors() if e.name in ("generatoritem", "clipitem")), None)
+            if shown is None or item is None or not value(element, "value"):
+                continue
+            rate = _frame_rate(value, item)
+            start, end = (_at_frame(value(item, name), rate) for name in ("start", "end"))
+            if start is None or end is None:
+                notices.append(Notice(line_at(element.start), "a title without a readable time"))
+            cues.append(Cue(start, end, shown.content))
+        if not cues:
+            raise BadInput("has no titles with text")
+        return read_cues(self.name, text, _in_time(cues), notices, HIDDEN_IN_XML)
+
+
+def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:
+    """Frames a second of the sequence around an item, whose own rate is that of its source."""
+    around = next((e for e in item.ancestors() if e.name == "sequence"), item)
+    base = value(around, "rate", "timebase")
+    if not base.isascii() or not base.isdigit() or not 1 <= int(base) <= 1000:
+        return None
+    return Fraction(int(base)) * (Fraction(1000, 1001) if value(around, "rate", "ntsc").upper() == "TRUE" else 1)
+
+
+def _at_frame(number: str, rate: Fraction | None) -> int | None:
+    """The time of a frame (ms); -1 is the edge of a transition."""
+    return round(int(number) * 1000 / rate) if rate and number.isascii() and number.isdigit() else None
+
+
 class AvidDs(CueFormat):
     """Avid DS: a line of two time codes with frames, then lines of text; a header and `<begin subtitles>` before."""
 
     name = "avid-ds"
     signature = re.compile(r"\s*(?:@ This file written with the Avid Caption|<begin subtitles>)", re.IGNORECASE)
 
-    def __init__(self, fps: float | None = None) -> None:
-        self.fps = fps
-
-    def with_fps(self, fps: float | None) -> AvidDs:
-        """This format with another frame rate."""
-        return AvidDs(fps)
-
     def read(self, text: str) -> Document:
         """Read an Avid DS file. Raises BadInput where there are no time codes."""
-        rate = self.fps or _USUAL_RATE
-
-        def time(parts: Sequence[str]) -> int:
-            hours, minutes, seconds, frames = map(int, parts)
-            return round((((hours * 60 + minutes) * 60 + seconds) + frames / rate) * 1000)
-
         cues: list[Cue] = []
         shown = False  # whether a time code is before this line, and no end of the subtitles
         for line in nonempty_lines(text):
             if found := _AVID_TIMES.match(line[0]):
-                cues.append(Cue(time(found.groups()[:4]), time(found.groups()[4:]), (line.end(), line.end())))
+                start, end = (time_code(code, self.fps) for code in found.groups())
+                cues.append(Cue(start, end, (line.end(), line.end())))
                 shown = True
             elif line[0].lstrip().lower().startswith("<end subtitles>"):
                 shown = False
@@ -116,8 +154,7 @@ class AvidDs(CueFormat):
                 cues[-1] = _extended(cues[-1], line)
         if not cues and text.strip():
             raise BadInput("no times such as 01:00:00:00 01:00:02:12")
-        document = read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
-        return replace(document, fps=self.fps)
+        return read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
 
 
 def _extended(cue: Cue, line: re.Match[str]) -> Cue:

@@ -1,4 +1,4 @@
-"""Transcripts of linguists in XML: ELAN, EXMARaLDA, Transcriber. Speakers' lines come in the order of their times."""
+"""Transcripts of linguists in XML: ELAN, EXMARaLDA, Transcriber, TEI. Lines come in the order of their times."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.cues import milliseconds as clock
+from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.textgrid import spoken_names
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
@@ -15,7 +17,7 @@ from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, r
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*\Z")
 
 
-def _milliseconds(value: str | None, scale: int = 1000) -> int | None:
+def _milliseconds(value: str | None, scale: float = 1000) -> int | None:
     found = _NUMBER.match(value or "")
     return round(float(found[1]) * scale) if found else None
 
@@ -142,3 +144,65 @@ def _stretches(turn: Element, marks: Sequence[Element], names: dict[str | None, 
         until = next((_milliseconds(m.get("time")) for m in later), end)
         name = speakers[who] if 0 <= who < len(speakers) else ""
         yield Cue(begin, until, (place, following.start if following is not None else turn.content[1]), names.get(name))
+
+
+class Tei(CueFormat):
+    """TEI's transcriptions of speech: utterances `<u who start end>`, with times in a timeline or of their own."""
+
+    name = "tei"
+    suffixes = (".tei",)
+    signature = root("TEI|teiCorpus")
+
+    def read(self, text: str) -> Document:
+        """Read the utterances. Raises BadInput for broken XML, where none is, and for words that touch.
+
+        `<w>so</w><w>we</w>` shows no space, so that a reader cannot tell the words apart without their elements.
+        """
+        found = elements(text)
+        moments = _moments(found)
+        names = _person_names(text, found)
+        cues = []
+        for element in found:
+            if element.name != "u" or any(outer.name == "u" for outer in element.ancestors()):
+                continue
+            if touching := _TOUCHING.search(text, *element.content):
+                raise BadInput("words without a space between them", line=line_of(text, touching.start()))
+            # The block around an utterance may have its attributes.
+            start, end, who = (
+                next((value for e in (element, *element.ancestors()) if (value := e.get(key))), "") for key in _OF_U
+            )
+            begin, until = (moments.get(at[1:], _milliseconds(at.removesuffix("s"))) for at in (start, end))
+            name = who.removeprefix("#")
+            cues.append(Cue(begin, until, element.content, names.get(name) or name or None))
+        if not cues:
+            raise BadInput("has no utterances (<u>)")
+        return _document(self.name, text, cues)
+
+
+_OF_U = ("start", "end", "who")
+_TOUCHING = re.compile(r"</w><w[\s>]")
+_UNITS = {"ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
+
+
+def _moments(found: Sequence[Element]) -> dict[str, int | None]:
+    """The times of a timeline by their names; those that are relative to one whose time is unknown have none either."""
+    unit = next((_UNITS.get(e.get("unit") or "s", 1000.0) for e in found if e.name == "timeline"), 1000.0)
+    moments: dict[str, int | None] = {}
+    for when in (e for e in found if e.name == "when"):
+        since, length = (when.get("since") or "").removeprefix("#"), _milliseconds(when.get("interval"), unit)
+        absolute = when.get("absolute")
+        # The first of a timeline is its origin.
+        time = clock(absolute) if absolute else 0 if not moments else None
+        before = moments.get(since, 0) if since else 0
+        moments[when.get("id") or ""] = time if length is None else None if before is None else before + length
+    return moments
+
+
+def _person_names(text: str, found: Sequence[Element]) -> dict[str, str]:
+    """The names of speakers by their identifiers."""
+    names: dict[str, str] = {}
+    for element in found:
+        if element.name in ("persName", "name") and element.parent is not None and element.parent.name == "person":
+            shown = " ".join(visible(text, *element.content, HIDDEN_IN_XML).text.split())
+            names.setdefault(element.parent.get("id") or "", shown)
+    return names

@@ -112,7 +112,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
         a, b = found.span()
         token = found.group()
         shown = ""
-        if token[0] == "&":
+        if token[0] == "&" and token[-1] == ";":
             shown = _unescaped(token)
             if len(shown) != 1:
                 continue

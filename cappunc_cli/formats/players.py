@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
@@ -67,13 +66,6 @@ class MicroDvd(_PlayerFormat):
     head = _MICRODVD
     example = "{25}{50}hello"
 
-    def __init__(self, fps: float | None = None) -> None:
-        self.fps = fps
-
-    def with_fps(self, fps: float | None) -> MicroDvd:
-        """This format with another frame rate for files that do not tell theirs."""
-        return MicroDvd(fps)
-
     def read(self, text: str) -> Document:
         """Read a MicroDVD file. Raises BadInput where no line has frames, and for a frame rate of zero."""
         notices: list[Notice] = []
@@ -86,14 +78,15 @@ class MicroDvd(_PlayerFormat):
             start = frames[0].text[1]
             frames[0] = Cue(None, None, (start, start))
         elif frames and self.fps is None:
-            notices.append(Notice(1, f"no frame rate in the file: {_USUAL_RATE} frames a second"))
+            notices.append(
+                Notice(1, f"no frame rate in the file: {_USUAL_RATE} frames a second, unless --fps says otherwise")
+            )
 
         def time(frame: int | None) -> int | None:
             return None if frame is None else round(frame * 1000 / fps)
 
         cues = [cue._replace(start=time(cue.start), end=time(cue.end)) for cue in frames]
-        document = read_cues(self.name, text, cues, notices, _HIDDEN, lasting=True)
-        return replace(document, fps=self.fps)
+        return read_cues(self.name, text, cues, notices, _HIDDEN, lasting=True)
 
 
 class Mpl2(_PlayerFormat):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 
@@ -12,14 +12,16 @@ from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
 from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.chat import Chat
 from cappunc_cli.formats.ctm import Ctm
 from cappunc_cli.formats.ebu_stl import EbuStl
-from cappunc_cli.formats.edit_suites import AvidDs, FcpXml, SubViewer1
-from cappunc_cli.formats.linguistics import Elan, Exmaralda, Transcriber
+from cappunc_cli.formats.edit_suites import AvidDs, FcpXml, FinalCut7, SubViewer1
+from cappunc_cli.formats.linguistics import Elan, Exmaralda, Tei, Transcriber
 from cappunc_cli.formats.lrc import Lrc
 from cappunc_cli.formats.players import MicroDvd, Mpl2, TmPlayer
 from cappunc_cli.formats.sami import Sami
 from cappunc_cli.formats.sbv import Sbv
+from cappunc_cli.formats.scc import Scc
 from cappunc_cli.formats.splice import line_of, same_spaces, same_word
 from cappunc_cli.formats.srt import Srt
 from cappunc_cli.formats.srv3 import YouTubeXml
@@ -34,8 +36,9 @@ from cappunc_cli.formats.vtt import WebVtt
 #: The text formats in the order in which `recognise` tries them, before and after JSON: rows of TSV and STM have to be
 #: parsed, and anything can be plain text.
 _BEFORE_JSON: tuple[Format, ...] = (
-    Ttml(), FcpXml(), Elan(), Exmaralda(), Transcriber(), YouTubeXml(), Sami(), Ass(), EbuStl(), AvidDs(),
-    SubViewer1(), Sbv(), Lrc(), TextGrid(), MicroDvd(), Mpl2(), WebVtt(), Srt(), TmPlayer(), Tsv(), Stm(),
+    Ttml(), FcpXml(), FinalCut7(), Elan(), Exmaralda(), Transcriber(), Tei(), YouTubeXml(), Sami(), Ass(), EbuStl(),
+    Scc(), Chat(), AvidDs(), SubViewer1(), Sbv(), Lrc(), TextGrid(), MicroDvd(), Mpl2(), WebVtt(), Srt(), TmPlayer(),
+    Tsv(), Stm(),
 )  # fmt: skip
 _AFTER_JSON: tuple[Format, ...] = (Ctm(), PlainText())
 
@@ -68,9 +71,9 @@ def recognise(text: str, name: str = "", format: str | None = None, fps: float |
     if format is not None:
         if format not in FORMATS:
             raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
-        return Recognised(format, partial(FORMATS[format].with_fps(fps).read, text))
+        return Recognised(format, partial(_read, format, text, fps))
     if not text.strip():
-        return Recognised("txt", partial(FORMATS["txt"].read, text))  # an empty file of any kind stays as it is
+        return Recognised("txt", partial(_read, "txt", text, fps))  # an empty file of any kind stays as it is
     head = text[:_HEAD]
     for kind in UNSUPPORTED_FORMATS:
         if kind.start is not None and kind.start.match(head):
@@ -89,7 +92,7 @@ def recognise(text: str, name: str = "", format: str | None = None, fps: float |
         found = "vtt"  # cues without the WEBVTT line
     if found is None or found == "txt":
         found = _by_name(name, claimed, is_text=found is not None)
-    return Recognised(found, partial(FORMATS[found].with_fps(fps).read, text))
+    return Recognised(found, partial(_read, found, text, fps))
 
 
 def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
@@ -115,7 +118,11 @@ def read(text: str, name: str = "", format: str | None = None, fps: float | None
 
 def read_again(document: Document, text: str) -> Document:
     """Read a text that was made of a document as this was read."""
-    return FORMATS[document.format].with_fps(document.fps).read(text)
+    return _read(document.format, text, document.fps)
+
+
+def _read(name: str, text: str, fps: float | None) -> Document:
+    return replace(FORMATS[name].with_fps(fps).read(text), fps=fps)
 
 
 def channels(document: Document) -> list[tuple[str, str]]:
@@ -135,16 +142,28 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False, dia
     marks. With `diacritics`, these may change, too. Raises ValueError if there are not as many texts as words, BadInput
     if a text is another word.
     """
+    clean = _clean(document, texts, diacritics)
+    format = FORMATS[document.format]
+    return format.attach(document, clean) if attach else format.write(document, clean)
+
+
+def with_texts(document: Document, texts: Sequence[str], *, attach: bool = False) -> Document:
+    """A document with new texts, for a new file that is made of it; `attach` and errors as in `write`.
+
+    It may have marks for which the source has no room.
+    """
+    return FORMATS[document.format].with_texts(document, _clean(document, texts), attach=attach)
+
+
+def _clean(document: Document, texts: Sequence[str], diacritics: bool = False) -> list[str]:
+    """The texts without white space around them, which would be read back as part of the line; raises as `write`."""
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     for word, text in zip(document.words, texts, strict=True):
         if text != word.text and not same_word(word.text, text, diacritics=diacritics):
             line = line_of(document.source, word.places[0][0][0]) if word.places else None
             raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word", line=line)
-    # White space around a word would be read back as part of the line.
-    clean = [text.strip() for text in texts]
-    format = FORMATS[document.format]
-    return format.attach(document, clean) if attach else format.write(document, clean)
+    return [text.strip() for text in texts]
 
 
 def verify(document: Document, output: str, *, lines: bool = False, diacritics: bool = False) -> None:

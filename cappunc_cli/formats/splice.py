@@ -10,6 +10,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from html import entities
 from io import StringIO
 from itertools import islice, pairwise
@@ -214,6 +215,24 @@ def common_ends(old: str, new: str) -> tuple[int, int]:
     same = min(len(old), len(new))
     head = next((i for i in range(same) if old[i] != new[i]), same)
     return head, next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
+
+
+@lru_cache(maxsize=1 << 14)
+def word_edits(old: str, new: str) -> tuple[Edit, ...]:
+    """The edits that change one written word into another, without touching letters that stay the same."""
+    (bare, old_label), (new_bare, label) = cached_strip(old), cached_strip(new)
+    if len(bare) != len(new_bare):
+        return tuple(_trimmed(old, new, 0))
+    head, tail = len(old_label.before), len(old) - len(old_label.after)
+    letters = [(head + i, head + i + 1, c) for i, c in enumerate(label.inside(new)) if c != old[head + i]]
+    return *_trimmed(old_label.before, label.before, 0), *letters, *_trimmed(old_label.after, label.after, tail)
+
+
+def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
+    """The edit that replaces a text at the offset `base`, without the ends that stay the same."""
+    if old != new:
+        head, tail = common_ends(old, new)
+        yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 
 def changes(document: Document, texts: Sequence[str]) -> Iterator[Edit]:

@@ -1,9 +1,8 @@
-"""Whisper's TSV and whisper.cpp's CSV (start, end and text), and whisper-timestamped's CSV (text, start and end).
+"""Tables of start, end and text: Whisper's TSV, whisper.cpp's and Premiere's CSV, whisper-timestamped's, labels.
 
-The first line of a TSV names its columns, which may be more and in another order; one may name the speakers.
-
-Times are milliseconds, or seconds with a point; whisper-timestamped's have no names of columns.
-Audacity's labels are such a TSV in seconds, without the names of the columns.
+The first line names the columns, which may be more and in another order; one may name the speakers. Two kinds have no
+such line: whisper-timestamped's CSV (text, start and end) and Audacity's labels, a TSV in seconds. Times are whole
+milliseconds, seconds with a point, or time codes with frames, as Premiere writes them.
 """
 
 from __future__ import annotations
@@ -17,67 +16,72 @@ from itertools import pairwise
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
-from cappunc_cli.formats.splice import Edit, nonempty_lines, split_lines
+from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
-#: Names of columns, in any order, and other columns may be among them; `speaker` may be missing.
-_NAMES = frozenset(("start", "end", "text"))
-_TIME = r"[0-9]{1,12}(?:\.[0-9]{1,6})?"
-_WHOLE_TIME = re.compile(_TIME)
-_TAB = re.compile(r"\t")
+#: Columns by the names that programs give them.
+_NAMES = {
+    "start": "start", "end": "end", "text": "text", "speaker": "speaker",
+    "start time": "start", "end time": "end", "speaker name": "speaker",
+}  # fmt: skip
+_NEEDED = ("start", "end", "text")
+_NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
+#: A field without quotes ends at a comma; in one with quotes, `""` is a quotation mark.
+_FIELDS = {
+    "\t": re.compile(r"(?P<quoted>(?!))?(?P<text>[^\t\r\n]*)(?P<end>\t|\Z)"),
+    ",": re.compile(r'(?:"(?P<quoted>(?>(?:[^"\r\n]|"")*))"|(?P<text>[^",\r\n]*))(?P<end>,|\Z)'),
+}
 _LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
-# As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
-_CSV_TEXT = r'(?P<text>"(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*)'
-_CSV_ROW = re.compile(
-    rf"\ufeff?{_CSV_TEXT},(?P<start>[0-9]{{1,6}}\.[0-9]{{1,3}}),(?P<end>[0-9]{{1,6}}\.[0-9]{{1,3}})\Z"
-)
-_CSV_HEADER = re.compile(r"\ufeff?start,end,(?:(?P<speaker>speaker),)?text[ \t]*(?=[\r\n]|\Z)", re.IGNORECASE)
-_CPP_ROW = re.compile(rf"(?P<start>{_TIME}),(?P<end>{_TIME}),{_CSV_TEXT}\Z")
-_CPP_SPEAKER_ROW = re.compile(rf'(?P<start>{_TIME}),(?P<end>{_TIME}),(?P<speaker>[^",\r\n]*),{_CSV_TEXT}\Z')
+#: As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
+_TIMED_ROW = re.compile(r"(.*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})")
 _WORD = re.compile(r"\w[^\s]*")
 #: Plausible speaking rates in letters a second; few in scripts that are not alphabetic.
 _SLOWEST, _FASTEST = 1, 50
-# How far segments can overlap (ms): speech is in order, unlike a table of coordinates or prices.
+#: How far segments can overlap (ms): speech is in order, unlike a table of coordinates or prices.
 _LONGEST_OVERLAP = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
-    """A text field of the CSV: its times in milliseconds, its span without quotes, and whether it is quoted."""
+class _Table:
+    """What separates fields, the number of each column by its name, and whether the first line has the names.
 
-    start: int
-    end: int
-    text: Span
-    quoted: bool
-    speaker: str | None
+    `width` is the number of all columns.
+    """
+
+    separator: str
+    columns: Mapping[str, int]
+    named: bool = True
+    width: int = 3
 
 
-def _columns(text: str) -> dict[str, int] | None:
-    """The number of each column by its name, if the first line names those that are needed, each once."""
+_LABELS = _Table("\t", {"start": 0, "end": 1, "text": 2}, named=False)
+_TIMED_ROWS = _Table(",", {"text": 0, "start": 1, "end": 2}, named=False)
+
+
+def _named(text: str) -> _Table | None:
+    """The table whose first line names the columns that are needed, each once."""
     first = next(nonempty_lines(text), None)
-    if first is None or first.start() > 1 or "\t" not in first[0]:
+    if first is None or first.start() > 1:
         return None
-    names = [name.strip().lower() for name in first[0].removeprefix("\ufeff").split("\t")]
-    return {name: i for i, name in enumerate(names)} if all(names.count(name) == 1 for name in _NAMES) else None
+    for separator in _FIELDS:
+        names = [name.strip(' \t"').lower() for name in first[0].removeprefix("\ufeff").split(separator)]
+        found = [_NAMES.get(name, "") for name in names]
+        if all(found.count(name) == 1 for name in _NEEDED):
+            return _Table(separator, {name: i for i, name in enumerate(found) if name}, width=len(found))
+    return None
 
 
-def _cue(text: str, start: int, stop: int, columns: Mapping[str, int]) -> Cue | None:
-    """The cue of a row; None for a row without times or without a text."""
-    tabs = (found.start() for found in _TAB.finditer(text, start, stop))
-    cells = [(a + 1, b) for a, b in pairwise((start - 1, *tabs, stop))]
-    if max(columns[name] for name in _NAMES) >= len(cells):
-        return None
-    begin, end = (_WHOLE_TIME.fullmatch(text, *cells[columns[name]]) for name in ("start", "end"))
-    if begin is None or end is None:
-        return None
-    who = columns.get("speaker", len(cells))
-    speaker = text[slice(*cells[who])].strip() if who < len(cells) else ""
-    return Cue(_milliseconds(begin[0]), _milliseconds(end[0]), cells[columns["text"]], speaker or None)
-
-
-def _milliseconds(number: str) -> int:
-    return round(float(number) * 1000) if "." in number else int(number)
+def _cells(text: str, start: int, stop: int, separator: str) -> list[tuple[Span, bool]]:
+    """The span of each field of a row, without its quotes, and whether it has such; [] for a broken row."""
+    cells: list[tuple[Span, bool]] = []
+    while found := _FIELDS[separator].match(text, start, stop):
+        quoted = found["quoted"] is not None
+        cells.append((found.span("quoted" if quoted else "text"), quoted))
+        start = found.end()
+        if not found["end"]:
+            return cells
+    return []
 
 
 def _are_labels(text: str) -> bool:
@@ -89,88 +93,106 @@ def _are_labels(text: str) -> bool:
     return len(rows) > 1 and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
 
 
-def _fields(text: str) -> list[_Field]:
-    """The text fields, if the text is certainly a CSV of cues; otherwise nothing."""
-    result: list[_Field] = []
-    titled = _CSV_HEADER.match(text)
-    row = _CSV_ROW if titled is None else _CPP_SPEAKER_ROW if titled["speaker"] else _CPP_ROW
-    for line in nonempty_lines(text, titled.end() if titled else 0):
-        found = row.match(line.group())
-        if found is None:
-            return []
-        start = line.start()
-        a, b = found.span("text")
-        quoted = found["text"].startswith('"')
-        place = (start + a + 1, start + b - 1) if quoted else (start + a, start + b)
-        times = _milliseconds(found["start"]), _milliseconds(found["end"])
-        result.append(_Field(*times, place, quoted, found.groupdict().get("speaker")))
-    if titled:
-        return result
-    if any(field.end < field.start for field in result):
-        return []
-    if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):
-        return []
-    return result if _is_speech(text, result) else []
+def _timed_rows(text: str) -> int:
+    """The number of rows of text, start and end, if the file certainly consists of such rows of speech; else 0."""
+    lines = [line.span() for line in nonempty_lines(text.removeprefix("\ufeff"))]
+    base = text.startswith("\ufeff")
+    spoken: list[Cue] = []
+    for start, stop in ((a + base, b + base) for a, b in lines):
+        row = _TIMED_ROW.fullmatch(text, start, stop)
+        cells = _cells(text, start, stop, ",") if row else []
+        if row is None or len(cells) != len(_NEEDED):
+            return 0
+        spoken.append(Cue(round(float(row[2]) * 1000), round(float(row[3]) * 1000), cells[0][0]))
+    return len(spoken) if _is_speech(text, spoken) else 0
 
 
-def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
-    """Whether the fields look like speech.
+def _is_speech(text: str, cues: Sequence[Cue]) -> bool:
+    """Whether rows look like speech, in the order of their times.
 
     Either half of the texts have several words, or all have plausible speaking rates and none overlap. Marks do not
     count, as they may change: `Bonjour !` is one word.
     """
-    letters = [sum(map(str.isalnum, text[slice(*field.text)])) for field in fields]
-    several = sum(len(_WORD.findall(text, *field.text)) > 1 for field in fields)
-    if 2 * several >= len(fields):
+    times = [(cue.start or 0, cue.end or 0) for cue in cues]
+    if any(end < start for start, end in times):
+        return False
+    if any(b[0] < a[0] or b[0] < a[1] - _LONGEST_OVERLAP for a, b in pairwise(times)):
+        return False
+    letters = [sum(map(str.isalnum, text[slice(*cue.text)])) for cue in cues]
+    if 2 * sum(len(_WORD.findall(text, *cue.text)) > 1 for cue in cues) >= len(cues):
         return True
-    paces = (1000 * count / max(field.end - field.start, 1) for count, field in zip(letters, fields, strict=True))
-    return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a.end <= b.start for a, b in pairwise(fields))
+    paces = (1000 * count / max(end - start, 1) for count, (start, end) in zip(letters, times, strict=True))
+    return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a[1] <= b[0] for a, b in pairwise(times))
+
+
+def _table(text: str) -> _Table | None:
+    return _named(text) or (_LABELS if _are_labels(text) else _TIMED_ROWS if _timed_rows(text) else None)
 
 
 class Tsv(CueFormat):
-    """Tables of start, end and text: Whisper's TSV, whisper.cpp's and whisper-timestamped's CSV, Audacity's labels."""
+    """Tables of start, end and text: Whisper's TSV, CSV of whisper.cpp, whisper-timestamped and Premiere, labels."""
 
     name = "tsv"
     suffixes = (".tsv",)
     running_text = False
 
     def sniff(self, text: str) -> bool:
-        """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
-        return _columns(text) is not None or _are_labels(text) or len(_fields(text)) > 1
+        """Whether the first line names the columns, or the text consists of labels or rows with times in order."""
+        return _named(text) is not None or _are_labels(text) or _timed_rows(text) > 1
 
     def sniff_named(self, text: str, suffix: str) -> bool:
         """One row is enough in a file whose name says that it is a table."""
-        return suffix in (".csv", ".tsv") and bool(_fields(text))
+        return suffix in (".csv", ".tsv") and bool(_timed_rows(text))
 
     def read(self, text: str) -> Document:
-        """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
-        if fields := _fields(text):
-            cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
-            return read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
-        columns = _columns(text)
-        if text.strip() and columns is None and not _are_labels(text):
+        """Read each row as a cue. Raises BadInput where there is text but no table of start, end and text."""
+        table = _table(text)
+        if table is None:
+            if not text.strip():
+                return read_cues(self.name, text, [], [], HIDDEN_WITHOUT_ENTITIES)
             # A number and a text may be any table: no time tells that it is a transcript.
             width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
             hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
             raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
         notices: list[Notice] = []
         cues = []
-        named = columns or {"start": 0, "end": 1, "text": 2}
-        for number, (start, stop) in enumerate(split_lines(text)[columns is not None :], 1 + (columns is not None)):
-            if cue := _cue(text, start + text.startswith("\ufeff", start), stop, named):
+        for number, start, stop in _rows(text, table):
+            cells = _cells(text, start, stop, table.separator)
+            cue = self._cue(text, cells, table.columns)
+            if text[start:stop].strip() and table.separator == "," and (cue is None or len(cells) != table.width):
+                raise BadInput("not a row of start, end and text: a text with a comma needs quotes", line=number)
+            if cue is not None:
                 cues.append(cue)
             elif text[start:stop].strip():
                 notices.append(Notice(number, "not a row of start, end and text", unread=True))
         return read_cues(self.name, text, cues, notices, HIDDEN_WITHOUT_ENTITIES)
 
+    def _cue(self, text: str, cells: Sequence[tuple[Span, bool]], columns: Mapping[str, int]) -> Cue | None:
+        """The cue of a row; None for a row without times or without a text."""
+        if max(columns[name] for name in _NEEDED) >= len(cells):
+            return None
+        begin, end = (self._time(text, cells[columns[name]][0]) for name in ("start", "end"))
+        if begin is None or end is None:
+            return None
+        who = columns.get("speaker", len(cells))
+        speaker = text[slice(*cells[who][0])].strip() if who < len(cells) else ""
+        return Cue(begin, end, cells[columns["text"]][0], speaker or None)
+
+    def _time(self, text: str, cell: Span) -> int | None:
+        written = text[slice(*cell)]
+        if _NUMBER.fullmatch(written):
+            return round(float(written) * 1000) if "." in written else int(written)
+        return time_code(written, self.fps)
+
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""
-        doubled = list(map(spans.with_doubled_quotes, texts)) if _fields(document.source) else texts
-        return super().write(document, doubled)
+        table = _table(document.source)
+        doubled = table is not None and table.separator == ","
+        return super().write(document, list(map(spans.with_doubled_quotes, texts)) if doubled else texts)
 
     def spliced(self, document: Document, texts: Sequence[str]) -> str:
         """The source with texts that are safe, and with quotes around the fields that need them."""
-        bare = [field.text for field in _fields(document.source) if not field.quoted]
+        bare = [span for span, quoted in _texts(document.source) if not quoted]
         starts = [start for start, _ in bare]
         changes = list(spans.changes(document, texts))
         signs = [at for at, _, new in changes if "," in new or '"' in new] if bare else []
@@ -182,12 +204,24 @@ class Tsv(CueFormat):
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the quotes around CSV fields."""
-        quotes: list[Edit] = []
-        for field in _fields(document.source):
-            if field.quoted:
-                start, stop = field.text
-                quotes += (start - 1, start, ""), (stop, stop + 1, "")
+        around = [span for span, quoted in _texts(document.source) if quoted]
+        quotes = [edit for start, stop in around for edit in ((start - 1, start, ""), (stop, stop + 1, ""))]
         return spans.splice(document.source, [*quotes, *spans.placeholders(document)])
 
     def plain_places(self, document: Document) -> None:
         """None: a field may need quotes."""
+
+
+def _rows(text: str, table: _Table) -> list[tuple[int, int, int]]:
+    """The number of each row's line, and where it starts and stops."""
+    lines = list(enumerate(split_lines(text), 1))[table.named :]
+    return [(number, start + text.startswith("\ufeff", start), stop) for number, (start, stop) in lines]
+
+
+def _texts(text: str) -> list[tuple[Span, bool]]:
+    """The text fields of a CSV, and whether each is in quotes; [] for other tables."""
+    table = _table(text)
+    if table is None or table.separator != ",":
+        return []
+    rows = (_cells(text, start, stop, ",") for _, start, stop in _rows(text, table))
+    return [cells[table.columns["text"]] for cells in rows if len(cells) > table.columns["text"]]

@@ -9,7 +9,7 @@ from sys import intern
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, milliseconds
+from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
 from cappunc_cli.formats.speech import scan_lazily
 from cappunc_cli.formats.splice import BREAKS, line_of, split_lines
@@ -161,7 +161,7 @@ class PlainText(CueFormat):
         if "\0" in text:
             raise BadInput("this is not text", line=line_of(text, text.index("\0")))
         words, cues, turns = list[Word](), list[Cue](), TurnCounter()
-        sound, begin = False, None  # a sound, and a time beside a name, before the next word
+        sound, begin = False, None  # a sound, and a time on a line of its own or of a name, before the next word
         lines, paragraph_start = split_lines(text), 0
         has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
         may_begin_turn = _utterances(text, lines)
@@ -178,8 +178,9 @@ class PlainText(CueFormat):
                 if number in names
                 else _label(text[start : min(stop, start + 200)], stop - start)
             )
-            if speaker and skipped == stop - start and (clock := _ANY_CLOCK.search(text, start, stop)):
-                begin = milliseconds(clock[0])
+            whole = skipped == stop - start or _ONLY_TIMES.match(text, start, stop)
+            if whole and (clock := _ANY_CLOCK.search(text, start, stop)):
+                begin = time_code(clock[0], self.fps)
             heading = _HEADING.match(text, start, stop) is not None
             turns.announce("" if heading else speaker)
             cues.append(Cue(None, None, (start + skipped, stop)))

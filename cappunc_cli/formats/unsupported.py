@@ -41,7 +41,10 @@ def _begins(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
 
 
-_KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI|fcpxml|ANNOTATION_DOCUMENT|basic-transcription|Trans)"
+_KNOWN_ROOT = (
+    r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI|fcpxml|xmeml|ANNOTATION_DOCUMENT|basic-transcription|Trans"
+    r"|TEI|teiCorpus)"
+)
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _COMMENTS = r"(?>(?:;;[^\n]*\n)*)"
 _GAP = r"[ \t]+"
@@ -61,30 +64,23 @@ makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakeli
 _AUDIO = ".mp3 .wav .m4a .aac .flac .ogg .oga .opus .wma .aif .aiff"
 _VIDEO = ".mp4 .m4v .mkv .webm .mov .avi .wmv .mpg .mpeg .mxf"
 _SAVE_AS_TEXT = "not supported; save it as text, or as subtitles with times"
-_XML_ROOTS = (
-    ("a segmented transcription of EXMARaLDA, which is made of a basic one", (), "segmented-transcription"),
-    ("Premiere's XML", (), "xmeml"),
-    ("TEI", (".tei",), "TEI"),
-)
 
 #: In the order in which they are tried.
 UNSUPPORTED_FORMATS = (
-    UnsupportedFormat(
-        "SCC captions, which hold codes and no text",
-        (".scc",),
-        _begins("Scenarist_SCC"),
-        advice="not supported; convert them first, for example with ttconv",
-    ),
     UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
-    UnsupportedFormat("a CHAT transcript, whose marks are codes", (".cha",), _begins(r"@UTF8[ \t]*\r?\n@")),
     UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
+    UnsupportedFormat("an EDL, a list of cuts and markers", (".edl",), _begins(r"TITLE:[^\n]*\n\s*FCM:")),
     UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
     UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf"), advice=_SAVE_AS_TEXT),
     UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-"), advice=_SAVE_AS_TEXT),
     UnsupportedFormat("a Word or OpenDocument file", (".docx", ".doc", ".odt"), advice=_SAVE_AS_TEXT),
     UnsupportedFormat("a Zip archive or an office document", (".zip", ".xlsx"), _begins("PK\x03\x04")),
     UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
-    *(UnsupportedFormat(name, suffixes, _begins(rf"{PROLOG}<(?:{root})[\s>]")) for name, suffixes, root in _XML_ROOTS),
+    UnsupportedFormat(
+        "a segmented transcription of EXMARaLDA, which is made of a basic one",
+        (),
+        _begins(rf"{PROLOG}<segmented-transcription[\s>]"),
+    ),
     UnsupportedFormat("XML", (".xml",), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
     UnsupportedFormat("a table", (".csv",)),
     UnsupportedFormat(

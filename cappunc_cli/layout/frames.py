@@ -9,12 +9,15 @@ from math import ceil
 
 from cappunc_cli.layout.segmentation import Caption
 
+#: Frames a second where nothing else is asked for.
+USUAL_RATE = 25
+
 
 @dataclass(frozen=True, slots=True)
 class Writing:
     """How captions are written: frames a second where a format counts them, the profile of TTML, and the language."""
 
-    fps: Fraction = Fraction(25)
+    fps: Fraction = Fraction(USUAL_RATE)
     profile: str = ""
     language: str = ""
 

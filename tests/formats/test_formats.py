@@ -392,7 +392,7 @@ def test_detection(text: str, name: str, found: str) -> None:
     [
         ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "digital cinema"),
         ('<?xml version="1.0"?>\n<MPD></MPD>', "XML"),
-        ("Scenarist_SCC V1.0\n", "codes and no text"),
+        ("TITLE: film\nFCM: NON-DROP FRAME\n", "cuts and markers"),
         ('"Praat chronological TextGrid text file"\n', "TextGrid"),
         ("SPEAKER file 1 0.0 3.5 <NA> <NA> bob <NA> <NA>\n", "RTTM"),
         ("{\\rtf1 hello}", "RTF"),

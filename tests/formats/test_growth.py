@@ -24,6 +24,7 @@ FRAMES = {
     "txt": "{}\n",
     "microdvd": "{{1}}{{25}}{}\n",
     "mpl2": "[1][25]{}\n",
+    "chat": "@Begin\n*MOT:\t{}\n@End\n",
     "sami": "<SAMI><BODY><SYNC Start=0><P>{}</BODY></SAMI>",
     "tmplayer": "00:00:01:{}\n",
     "subviewer1": "[BEGIN]\n[00:00:01]\n{}\n[00:00:03]\n\n[END]\n",
@@ -34,6 +35,9 @@ FRAMES = {
 #: The same for formats of XML, in which the text is escaped.
 XML_FRAMES = {
     "ttml": "<tt><body><div><p begin='1s' end='2s'>{}</p></div></body></tt>",
+    "tei": "<TEI><text><u start='1' end='2'>{}</u></text></TEI>",
+    "xmeml": "<xmeml><sequence><generatoritem><effect><parameter><parameterid>str</parameterid><value>{}</value>"
+    "</parameter></effect></generatoritem></sequence></xmeml>",
     "srv3": "<timedtext format='3'><body><p t='0' d='1500'>{}</p></body></timedtext>",
     "fcpxml": "<fcpxml version='1.9'><caption offset='1s' duration='2s'><text><text-style>{}</text-style></text>"
     "</caption></fcpxml>",

@@ -224,8 +224,9 @@ def test_the_csv_of_whisper_cpp_has_times_speakers_and_quotes() -> None:
 
 @pytest.mark.parametrize("row", ["0,1500,so, we went", "0,so", "so,0,1"])
 def test_other_rows_below_the_titles_of_a_csv_are_refused(row: str) -> None:
-    with pytest.raises(UnknownFormat):
+    with pytest.raises(BadInput, match="not a row of start, end and text") as refusal:
         formats.read(f"start,end,text\n0,10,so\n{row}\n", "talk.csv")
+    assert refusal.value.line == 3
 
 
 @pytest.mark.parametrize("text", ["Bonjour !", "bonjour", "Bonjour\xa0!"])

@@ -64,7 +64,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         )
         return
     found: list[Report] = []
-    common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses))
+    common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses), fps=inputs.fps)
     choice = choice_asked(context, options.model)
     with tallied(reporter, len(jobs), "checked") as tally:
         for inspected in inspect_files(jobs, FixRequest(choice, common), missing_entries, reporter, tally):

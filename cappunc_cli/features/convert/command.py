@@ -37,7 +37,7 @@ from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Profiles
-from cappunc_cli.layout.frames import Writing, frame_rate
+from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
 from cappunc_cli.layout.speakers import asked_names
 from cappunc_cli.restoration.options import Options
 
@@ -57,7 +57,7 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
         also_read = files_read(options.glossary, options.inputs.files_from)
         jobs = made_jobs(found, suffix_of(kind), options.output, names, also_read)
         named = asked_names(options.speaker)
-    writing = Writing(frame_rate(options.fps), options.ttml_profile or "")
+    writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
 
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(
@@ -75,7 +75,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     """Make the captions of each file; exit with 1 if one of them failed."""
     kind = _check_captions(context, options) or "srt"
     names = names_asked(context, options.inputs)
-    profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.fps)
+    profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
     reporter = reporter_of(context, options.messages)
     jobs = _caption_jobs(names, kind, options, reporter)
     reports: list[Report] = []
@@ -86,7 +86,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
             return LineRewrapper(own, profile.limits.width)
         sentences = options.by == "sentence"
         return CaptionMaker(
-            fixer, own, kind, profile, options.restore, options.speakers, sentences, options.fps, reports
+            fixer, own, kind, profile, options.restore, options.speakers, sentences, options.inputs.fps, reports
         )
 
     restore = options.restore and not options.rewrap
@@ -102,7 +102,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
 
 def _request(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> FixRequest:
     model, terms = options.model, load_glossaries(options.glossary if restore else None)
-    common = Settings("", model.device, options.inputs.format_name, Options(glossary=terms), model.engine)
+    inputs = options.inputs
+    common = Settings("", model.device, inputs.format_name, Options(glossary=terms), model.engine, fps=inputs.fps)
     return FixRequest(choice_asked(context, model), common)
 
 
@@ -115,7 +116,7 @@ def _kind(context: typer.Context, options: ConvertOptions) -> str:
         raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
     _refuse_other_name(to, output, KINDS)
     # As a setting it is for all files, of whatever format.
-    for name, kinds in (("times", TEXT_KINDS), ("fps", ("stl", "microdvd", "fcpxml")), ("ttml_profile", ("ttml",))):
+    for name, kinds in (("times", TEXT_KINDS), ("ttml_profile", ("ttml",))):
         if kind not in kinds:
             which = " and ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
             refuse_typed(context, (name,), f"does not apply to {kind}, only to {which}")

@@ -35,7 +35,7 @@ def restored(document: Document, fixer: Fixer, restore: bool, attach: bool = Fal
     texts = next(fixer.restore([document])) if restore and document.words else document.texts
     if not attach and list(texts) == document.texts:
         return document
-    return formats.read(formats.write(document, texts, attach=attach), format=document.format)
+    return formats.with_texts(document, texts, attach=attach)
 
 
 def timed_words(document: Document) -> tuple[Sequence[Word], str]:

@@ -54,7 +54,6 @@ class ConvertOptions:
     attach: Annotated[bool, Option("Attach marks that are entries of their own to words.", CHANGE, settable=True)] = (
         False
     )
-    fps: Annotated[float, Option("Frame rate of stl, microdvd and fcpxml.", EXPERT, least=1, settable=True)] = 25.0
     ttml_profile: Annotated[
         str | None,
         Option(
@@ -92,9 +91,6 @@ class CaptionsOptions:
         str,
         Option("Guideline whose limits apply.", LIMITS, metavar="NAME", complete=profile_names, settable=True),
     ] = "netflix"
-    fps: Annotated[float | None, Option("Frame rate: times become whole frames.", EXPERT, least=1, settable=True)] = (
-        None
-    )
     by: Annotated[
         str,
         Option(

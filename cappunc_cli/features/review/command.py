@@ -70,7 +70,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     model = options.model
     choice, common = (
         choice_asked(context, model),
-        Settings("", model.device, inputs.format_name, restoring, model.engine),
+        Settings("", model.device, inputs.format_name, restoring, model.engine, fps=inputs.fps),
     )
     if options.open_ or html is not None:
         with options_checked():
@@ -161,7 +161,7 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     found = jobs_asked(names, options.inputs, reporter, output)
     with options_checked():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    fixer = Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
+    fixer = Fixer(Settings("", "cpu", format_name, Options(), fps=options.inputs.fps), reporter.info)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     try:
         decided = apply_decisions(decisions, job, fixer, writer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate, compress, groupby
 from operator import itemgetter
 
@@ -15,7 +14,7 @@ from cappunc_cli.formats.json.mark_entries import entry_edits, is_mark_entry, re
 from cappunc_cli.formats.json.scan import Literal, characters, decoded, escape, offsets, whole_numbers
 from cappunc_cli.formats.json.styles import Change, Showing, target
 from cappunc_cli.formats.json.transcript import Transcript, fragments
-from cappunc_cli.formats.splice import Edit, common_ends, splice
+from cappunc_cli.formats.splice import Edit, splice, word_edits
 
 _ENDS = frozenset(TERMINAL)
 
@@ -64,31 +63,13 @@ def _copy_edits(transcript: Transcript, copy: Copy, showing: Showing, change: Ch
     if own == new:
         return
     places = characters(source, copy)
-    for start, stop, text in changes(own, new):
+    for start, stop, text in word_edits(own, new):
         if start == stop:
             at = places[start - 1][1] if start else places[0][0]
             yield at, at, text
         else:
             for number, (a, b) in enumerate(fragments(places[start:stop])):
                 yield a, b, "" if number else text
-
-
-@lru_cache(maxsize=1 << 14)
-def changes(old: str, new: str) -> tuple[Edit, ...]:
-    """The edits that change one written word into another, without touching letters that stay the same."""
-    (bare, old_label), (new_bare, label) = cached_strip(old), cached_strip(new)
-    if len(bare) != len(new_bare):
-        return tuple(_trimmed(old, new, 0))
-    head, tail = len(old_label.before), len(old) - len(old_label.after)
-    letters = [(head + i, head + i + 1, c) for i, c in enumerate(label.inside(new)) if c != old[head + i]]
-    return *_trimmed(old_label.before, label.before, 0), *letters, *_trimmed(old_label.after, label.after, tail)
-
-
-def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
-    """The edit that replaces a text at the offset `base`, without the ends that stay the same."""
-    if old != new:
-        head, tail = common_ends(old, new)
-        yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 
 def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:

@@ -14,9 +14,8 @@ from itertools import compress
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.json.dialect import node, nodes, seconds
-from cappunc_cli.formats.json.edits import changes
 from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load
-from cappunc_cli.formats.splice import splice
+from cappunc_cli.formats.splice import splice, word_edits
 
 #: The keys of an object's text, in order of preference; Deepgram's `word` is raw beside a `punctuated_word`.
 _KEYS = ("punctuated_word", "word", "text")
@@ -53,7 +52,7 @@ class ResultEntry:
         edits = [
             (old.start() + start, old.start() + stop, text)
             for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
-            for start, stop, text in changes(old.group(), new)
+            for start, stop, text in word_edits(old.group(), new)
         ]
         start, stop = self.node.start, self.node.stop
         placed = literal_edits(self.line, self.literal, edits)

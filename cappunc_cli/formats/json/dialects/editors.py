@@ -83,6 +83,16 @@ def _editors(value: object) -> Iterator[Track]:
     yield Track.of(flat, voices.named(Entries("text").fields(words)))
 
 
+def _premiere(value: object) -> Iterator[Track]:
+    """Premiere's transcripts (.prtranscript): segments of words, whose marks touch them, by speakers of a list."""
+    names = {str(speaker.get("id")): speaker.get("name") for speaker in nodes(value, "speakers[]")}
+    fields: list[Field] = []
+    for segment in nodes(value, "segments[]"):
+        speaker = names.get(str(segment.get("speaker"))) or segment.get("speaker")
+        fields += Entries("text", length="duration").fields(nodes(segment, "words[]"), speaker, " ", "\n")
+    yield Track(fields)
+
+
 def _timings(value: object) -> Iterator[Track]:
     """Lists of [word, start, end], as in 3Blue1Brown's captions."""
     found = rows(values(value, "[]"))
@@ -94,6 +104,7 @@ def _timings(value: object) -> Iterator[Track]:
 DIALECTS = (
     Dialect("youtube", _youtube, ["wireMagic", "events[].segs events[].tStartMs"]),
     Dialect("draftjs", _draftjs, ["blocks[] entityMap"]),
+    Dialect("premiere", _premiere, ["segments[].words[].eos segments[].words[].text"]),
     Dialect("podcast", _podcast, ["segments[].body"]),
     Dialect("editors", _editors, ["paragraphs[] words[].text words[].start", "words[].name words[].time"]),
     Dialect("timings", _timings, ["[][]:text [][]:number", "[][]:text [][]:whole"]),

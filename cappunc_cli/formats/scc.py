@@ -1,0 +1,396 @@
+"""Scenarist SCC: the bytes of CEA-608 captions as hexadecimal pairs, one pair a frame, each line from its time code on.
+
+Pop-on, paint-on and roll-up captions of the first channel are read as a decoder shows them. A line that gets longer by
+a mark is sent earlier, so that its caption appears at the same frame.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from typing import NamedTuple
+
+from cappunc_cli.document.labels import cached_strip, fixed_parts
+from cappunc_cli.document.words import Document
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.cues import Cue
+from cappunc_cli.formats.encoded import Character, EncodedFormat, Subtitle
+from cappunc_cli.formats.splice import PLACEHOLDER, Edit, line_numbers, line_of, splice, word_edits
+
+_HEADER = re.compile(r"[\s\ufeff]*+Scenarist_SCC[^\r\n]*")
+_LINE = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})([:;.,])([0-9]{2})[ \t]+([^\r\n]*)", re.MULTILINE)
+_ANY_LINE = re.compile(r"^[ \t]*[^\s\ufeff][^\r\n]*", re.MULTILINE)
+_PAIR = re.compile(r"[0-9a-fA-F]{4}(?![^ \t])")
+_CODE = re.compile(r"[^ \t]+")
+
+#: Bytes that are no ASCII characters, and those of two-byte characters: special ones from 1130 on, extended ones from
+#: 1220 and 1320 on, which replace the character before them.
+_BASIC = dict(zip(b"\x2a\x5c\x5e\x5f\x60\x7b\x7c\x7d\x7e\x7f", "áéíóúç÷Ññ█", strict=True))
+_SPECIAL = dict(enumerate("®°½¿™¢£♪à\xa0èâêîôû", 0x1130))
+_EXTENDED = {
+    **dict(enumerate("ÁÉÓÚÜü‘¡*’—©℠•“”ÀÂÇÈÊËëÎÏïÔÙùÛ«»", 0x1220)),
+    **dict(enumerate("ÃãÍÌìÒòÕõ{}\\^_|~ÄäÖöß¥¤¦ÅåØø┌┐└┘", 0x1320)),
+}
+_BYTES = {c: byte for byte in range(0x20, 0x80) if (c := _BASIC.get(byte, chr(byte)))}
+_TWO_BYTES = {c: code for code, c in (*_EXTENDED.items(), *_SPECIAL.items())}
+#: What a decoder without extended characters shows in their place.
+_FALLBACK = {"‘": "'", "’": "'", "“": '"', "”": '"', "«": '"', "»": '"', "—": "-", "¡": "!", "–": "-"}
+_ACCENTED, _PLAIN = "ÁÀÂÃÄÅÉÈÊËÍÌÎÏÓÒÔÕÖØÚÙÛÜÇãäåëìïòõöøùü", "AAAAAAEEEEIIIIOOOOOOUUUUCaaaeiioooouu"
+_FALLBACK |= dict(zip(_ACCENTED, _PLAIN, strict=True))
+#: Marks that are spelled with others.
+_SPELLED = {"…": "...", "–": "—", "―": "—"}
+
+_RESUME, _BACKSPACE, _CLEAR_ROW, _PAINT, _TEXT = 0x1420, 0x1421, 0x1424, 0x1429, 0x142A
+_ROLL_UP = (0x1425, 0x1426, 0x1427)
+_ERASE, _RETURN, _ERASE_HIDDEN, _SHOW = 0x142C, 0x142D, 0x142E, 0x142F
+#: Codes at whose frame the screen changes.
+_CHANGES = frozenset((_PAINT, *_ROLL_UP, _ERASE, _RETURN, _SHOW))
+#: The row of a preamble by its first byte; the next one if its second byte has the bit 0x20.
+_ROWS = {0x11: 1, 0x12: 3, 0x15: 5, 0x16: 7, 0x17: 9, 0x10: 11, 0x13: 12, 0x14: 14}
+_COLUMNS = 32
+#: Frames in ten minutes and in a minute of drop-frame time, which passes over two of them each minute but the tenth.
+_TEN_MINUTES, _MINUTE = 17_982, 1_798
+
+
+class _Token(NamedTuple):
+    """A character, or a control code (if `text` is ""), in source[start:stop]; `frame` is when it is sent."""
+
+    text: str
+    code: int
+    start: int
+    stop: int
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line: where its time code starts and its codes start and stop, its first frame, its pairs."""
+
+    start: int
+    codes: tuple[int, int]
+    frame: int
+    drops: bool
+    pairs: Sequence[tuple[int, int]]
+
+    @property
+    def end(self) -> int:
+        """The first frame after it."""
+        return self.frame + len(self.pairs)
+
+
+@dataclass(slots=True)
+class _Decoder:
+    """A decoder's screen: `shown` and `hidden` are the characters by row and column."""
+
+    mode: int = _RESUME
+    heard: bool = True
+    row: int = 15
+    column: int = 0
+    shown: dict[tuple[int, int], _Token] = field(default_factory=dict)
+    hidden: dict[tuple[int, int], _Token] = field(default_factory=dict)
+    #: When what is shown appeared.
+    since: int | None = None
+
+    def taken(self, token: _Token) -> Iterator[Subtitle]:
+        """Take a character or a code; yields the subtitle that it ends."""
+        if token.text:
+            self._write(token)
+            return
+        first, second = divmod(token.code, 256)
+        self.heard = not first & 8  # the other codes, and the text after them, are the second channel's
+        if not self.heard:
+            return
+        if second >= 0x40 and first in _ROWS:
+            self.row = _ROWS[first] + bool(second & 0x20)
+            self.column = (second >> 1 & 7) * 4 if second & 0x10 else 0
+        elif first == 0x17 and second in (0x21, 0x22, 0x23):
+            self.column += second - 0x20
+        elif first == 0x11 and second < 0x30:
+            self._write(token._replace(text=" "))
+        elif first in (0x14, 0x15):
+            yield from self._control(_control(token.code), token.frame)
+
+    def _control(self, code: int, frame: int) -> Iterator[Subtitle]:
+        if code in _ROLL_UP and self.mode in _ROLL_UP:
+            return
+        if code in _CHANGES:
+            if self.shown:
+                yield self._subtitle(frame)
+            self.shown, self.since = {}, frame if code in (_PAINT, _RETURN, _SHOW) else None
+        if code in (_RESUME, _PAINT, *_ROLL_UP):
+            self.mode = code
+        elif code == _TEXT:
+            self.heard = False
+        elif code == _SHOW:
+            self.mode, self.shown, self.hidden = _RESUME, self.hidden, {}
+        elif code == _ERASE_HIDDEN:
+            self.hidden = {}
+        elif code == _RETURN:
+            self.column = 0
+        elif code == _BACKSPACE and self.column:
+            self.column -= 1
+            self._written().pop((self.row, self.column), None)
+        elif code == _CLEAR_ROW:
+            for place in [place for place in self._written() if place[0] == self.row and place[1] >= self.column]:
+                del self._written()[place]
+
+    def _written(self) -> dict[tuple[int, int], _Token]:
+        return self.hidden if self.mode == _RESUME else self.shown
+
+    def _write(self, token: _Token) -> None:
+        if self.heard:
+            if self.mode != _RESUME and self.since is None:
+                self.since = token.frame
+            self._written()[self.row, self.column] = token
+            self.column += 1
+
+    def _subtitle(self, end: int | None) -> Subtitle:
+        characters: list[Character] = []
+        last = None
+        for (row, column), token in sorted(self.shown.items()):
+            if last is not None and (row, column) != (last[0], last[1] + 1):
+                gap = "\n" if row != last[0] else " "
+                characters.append((gap, token.start, token.start))
+            characters.append((token.text, token.start, token.stop))
+            last = row, column
+        starts = [start for _, start, _ in characters]
+        cue = Cue(_time(self.since), _time(end), (min(starts), max(starts)))
+        return Subtitle(cue, characters)
+
+    def rest(self) -> Iterator[Subtitle]:
+        """The subtitle that is shown at the end."""
+        if self.shown:
+            yield self._subtitle(None)
+
+
+def _time(frame: int | None) -> int | None:
+    return None if frame is None else round(frame * 1001 / 30)
+
+
+def _frame(seconds: int, frames: int, drops: bool) -> int:
+    minutes = seconds // 60
+    return seconds * 30 + frames - (2 * (minutes - minutes // 10) if drops else 0)
+
+
+def _time_code(frame: int, sign: str, drops: bool) -> str:
+    if drops:
+        tens, rest = divmod(frame, _TEN_MINUTES)
+        frame += 18 * tens + 2 * max((rest - 2) // _MINUTE, 0)
+    seconds, frames = divmod(frame, 30)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{sign}{frames:02}"
+
+
+def _lines(source: str) -> Iterator[_Line]:
+    """The lines after the header. Raises BadInput."""
+    head = _HEADER.match(source)
+    begin, line_at = head.end() if head else 0, line_numbers(source)
+    for whole in _ANY_LINE.finditer(source, begin):
+        number = line_at(whole.start())
+        found = _LINE.match(source, whole.start())
+        if found is None:
+            raise BadInput("neither a time code nor codes such as 94ae", line=number)
+        pairs = []
+        for code in _CODE.finditer(source, *found.span(6)):
+            if not _PAIR.fullmatch(code[0]):
+                raise BadInput(f"not a pair of bytes in hexadecimal: {code[0][:20]}", line=number)
+            pairs.append(code.span())
+        drops = found[4] != ":"
+        hours, minutes, seconds, frames = map(int, found.group(1, 2, 3, 5))
+        frame = _frame((hours * 60 + minutes) * 60 + seconds, frames, drops)
+        yield _Line(found.start(), found.span(6), frame, drops, pairs)
+
+
+def _tokens(source: str, line: _Line) -> list[_Token]:
+    """The characters and codes of a line, without the repetition of a code, and without bytes that fill up."""
+    found: list[_Token] = []
+    repeated = -1  # the code that may come again
+    for frame, (start, stop) in enumerate(line.pairs, line.frame):
+        code = int(source[start:stop], 16) & 0x7F7F
+        first, second = divmod(code, 256)
+        if code == repeated:
+            found[-1] = found[-1]._replace(stop=stop)
+            repeated = -1
+            continue
+        repeated = code if 0x10 <= first < 0x20 else -1
+        if code in _SPECIAL:
+            found.append(_Token(_SPECIAL[code], 0, start, stop, frame))
+        elif code in _EXTENDED:
+            replaced = found.pop() if found and found[-1].text else None
+            found.append(_Token(_EXTENDED[code], 0, replaced.start if replaced else start, stop, frame))
+        elif repeated >= 0:
+            found.append(_Token("", code, start, stop, frame))
+        else:
+            at = ((first, start, start + 2), (second, start + 2, stop))
+            found += [_Token(_BASIC.get(b, chr(b)), 0, a, z, frame) for b, a, z in at if b >= 0x20]
+    return found
+
+
+def _with_parity(code: int, size: int) -> str:
+    """One byte or two as hexadecimal, with the bit that makes the number of ones odd."""
+    return "".join(f"{b | 0x80 * (b.bit_count() % 2 == 0):02x}" for b in code.to_bytes(size, "big"))
+
+
+def _pieces(text: str, doubled: bool) -> list[str] | None:
+    """The bytes of a text, each of two digits or, for a pair that must not be split, of four; None if it has none."""
+    found: list[str] = []
+    for c in "".join(_SPELLED.get(c, c) for c in text):
+        if c not in _BYTES and c not in _TWO_BYTES:
+            return None
+        if c not in _BYTES:
+            code = _TWO_BYTES[c]
+            found += [_with_parity(_BYTES[_FALLBACK.get(c, " ")], 1)] if code in _EXTENDED else []
+            found += [_with_parity(code, 2)] * (1 + doubled)
+        else:
+            found.append(_with_parity(_BYTES[c], 1))
+    return found
+
+
+def _packed(pieces: Sequence[str], pairs: int) -> list[str]:
+    """The pieces as pairs, at least as many as before, so that what comes after them is not sent too early."""
+    found: list[str] = []
+    half = ""
+    for piece in [*pieces, ""]:
+        if len(piece) == 2:
+            half += piece
+        if len(half) == 4 or (half and len(piece) != 2):
+            found.append((half + "80")[:4])
+            half = ""
+        if len(piece) == 4:
+            found.append(piece)
+    return [*found, *["8080"] * (pairs - len(found))]
+
+
+class Scc(EncodedFormat):
+    """Scenarist SCC: CEA-608 captions as hexadecimal bytes."""
+
+    name = "scc"
+    suffixes = (".scc",)
+    signature = _HEADER
+
+    def subtitles(self, source: str) -> Iterator[Subtitle]:
+        """The captions of the first channel. Raises BadInput for a line without a time code or with broken codes."""
+        decoder = _Decoder()
+        for line in _lines(source):
+            for token in _tokens(source, line):
+                yield from decoder.taken(token)
+        yield from decoder.rest()
+
+    def written(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with new texts in its codes.
+
+        Raises BadInput if a decoder could not show the result: a byte without odd parity, a row of more than 32
+        columns, a line that is not sent completely before the next one, a caption that would appear later.
+        """
+        source = document.source
+        lines = [(line, _tokens(source, line)) for line in _lines(source)]
+        new = _new_characters(document, texts, [token for _, tokens in lines for token in tokens])
+        output = splice(source, chain.from_iterable(_line_edits(source, line, tokens, new) for line, tokens in lines))
+        self._check(output)
+        for before, after in zip(self.subtitles(source), self.subtitles(output), strict=False):
+            if before.cue[:2] != after.cue[:2]:
+                raise _invalid(f"“{' '.join(after.text.split())}” would appear later", source, before.cue.text[0])
+        return output
+
+    def _check(self, output: str) -> None:
+        decoder, free = _Decoder(), 0
+        for line in _lines(output):
+            if line.frame < free:
+                raise _invalid("the line before it would still be sent", output, line.start)
+            free = line.end
+            for start, stop in line.pairs:
+                if int(output[start:stop], 16) != int(_with_parity(int(output[start:stop], 16) & 0x7F7F, 2), 16):
+                    raise _invalid(f"{output[start:stop]} has no odd parity", output, start)
+            for token in _tokens(output, line):
+                list(decoder.taken(token))
+                if token.text and decoder.column > _COLUMNS:
+                    raise _invalid(f"a row would have more than {_COLUMNS} columns", output, token.start)
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words, without what fills up, and with the frames of changes."""
+        source = document.source
+        words: dict[int, str] = {}
+        for word in document.words:
+            parts = PLACEHOLDER.join(fixed_parts(cached_strip(word.text)[1]))
+            own = [at for start, stop in word.places[0] for at in range(start, stop)]
+            words |= dict.fromkeys(own, "") | {own[0]: parts}
+        edits: list[Edit] = []
+        for line in _lines(source):
+            tokens = _tokens(source, line)
+            shown = (words.get(token.start, token.text) if token.text else _shown_code(token) for token in tokens)
+            edits.append((line.start, line.codes[1], "".join(shown)))
+        return splice(source, edits)
+
+
+def _invalid(why: str, source: str, at: int) -> BadInput:
+    return BadInput(
+        f"{why}: SCC cannot hold the result; cappunc convert writes other formats", line=line_of(source, at)
+    )
+
+
+def _shown_code(token: _Token) -> str:
+    return f"<{token.code:04x}{f'@{token.frame}' if _control(token.code) in _CHANGES else ''}>"
+
+
+def _control(code: int) -> int:
+    """A control code as one of the first field; other codes stay."""
+    return 0x1400 + (code & 0xFF) if code >> 8 == 0x15 and code & 0xFF < 0x30 else code
+
+
+def _new_characters(document: Document, texts: Sequence[str], tokens: Sequence[_Token]) -> Mapping[int, str]:
+    """The text in place of each character that changes, by the offset of its codes; "" removes it.
+
+    A word with a mark that has no codes stays as it is.
+    """
+    characters = {token.start: token for token in tokens if token.text}
+    new: dict[int, str] = {}
+    for word, text in zip(document.words, texts, strict=True):
+        own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]
+        shown = [token.text for token in own]
+        for start, stop, written in word_edits(word.text, text):
+            # A mark is added to the character before it, or to the first one.
+            at = max(start - 1, 0) if start == stop else start
+            before = shown[at] if start == stop and start else ""
+            after = shown[at] if start == stop and not start else ""
+            shown[at : max(stop, at + 1)] = [before + written + after, *[""] * (stop - start - 1)]
+        if all(_pieces(c, False) is not None for c in shown):
+            new |= {token.start: c for token, c in zip(own, shown, strict=True) if c != token.text}
+    return new
+
+
+def _line_edits(source: str, line: _Line, tokens: Sequence[_Token], new: Mapping[int, str]) -> Iterator[Edit]:
+    """The edits of a line: of each run of characters, and of the time code if the line has to be sent earlier."""
+    starts = [start for start, _ in line.pairs]
+    doubled = any(token.stop - token.start > 4 for token in tokens if not token.text)
+    shift = grown = at = 0
+    begun = False  # whether the screen changes before the line gets longer
+    for is_text, group in groupby(tokens, key=lambda token: token.text != ""):
+        own = list(group)
+        at += len(own)
+        if not is_text:
+            if any(_control(token.code) in _CHANGES for token in own):
+                begun, shift = begun or not grown, 0 if begun else grown
+        elif any(token.start in new for token in own):
+            first = bisect_right(starts, own[0].start) - 1
+            stop = bisect_left(starts, tokens[at].start) if at < len(tokens) else len(starts)
+            pieces = [piece for token in own for piece in _pieces_of(source, token, new, doubled)]
+            pairs = _packed(pieces, stop - first)
+            grown += len(pairs) - (stop - first)
+            codes = " ".join(pairs)
+            upper = source[slice(*line.codes)].isupper()
+            yield line.pairs[first][0], line.pairs[stop - 1][1], codes.upper() if upper else codes
+    if shift:
+        if line.frame < shift:
+            raise _invalid("a line would begin before zero", source, line.start)
+        yield line.start, line.start + 11, _time_code(line.frame - shift, source[line.start + 8], line.drops)
+
+
+def _pieces_of(source: str, token: _Token, new: Mapping[int, str], doubled: bool) -> Sequence[str]:
+    """The pieces of a character as the file has them, or of what comes in its place."""
+    if token.start in new:
+        return _pieces(new[token.start], doubled) or ()
+    # Of the pair in which a one-byte character is alone, the other byte fills up.
+    codes = source[token.start : token.stop].split()
+    return [code[:2] if int(code[:2], 16) & 0x7F >= 0x20 else code for code in codes]
