@@ -35,7 +35,7 @@ REPORTED = {
     "es": ("mananeras", "discursos_cfk"),
     "de": ("bundestag", "cdda_talk"),
 }
-WORDS = {"tuning": 4000, "reported": 4000}
+WORDS = {"tuning": 4000, "reported": 1500}
 #: Words of a cue, and of a run.
 CUE, RUN = (5, 12), (40, 400)
 
@@ -177,7 +177,7 @@ def main() -> None:
         print(name, {k: v["auto"]["marks"] for k, v in by_text[name].items()}, file=sys.stderr)
     mean = averaged(list(by_text.values()))
     identified = {"model": identity(model.config), "language": arguments.language}
-    print_report({**head(arguments.data), **identified, "mean": mean, "texts": by_text})
+    print_report({**head(arguments.data), **identified, "words": WORDS[part], "mean": mean, "texts": by_text})
 
 
 if __name__ == "__main__":

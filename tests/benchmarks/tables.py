@@ -177,7 +177,8 @@ def half_marked(report: dict[str, Any]) -> str:
     texts = ", ".join(report["texts"])
     changed = ", ".join(f"{text['nothing']['auto']['changed']:.1f}" for text in report["texts"].values())
     return (
-        f"Mean F1 of `, . ?` and of capitals over 4,000 words each of {texts}, from which marks were taken:\n\n"
+        f"Mean F1 of `, . ?` and of capitals over {report['words']:,} words each of {texts}, "
+        "from which marks were taken:\n\n"
         + table(["taken out", *modes, *(f"capitals: {mode}" for mode in modes)], rows)
         + f"\nOf 1,000 words of each whole text, auto changes {changed}.\n"
         + note(report, f"half_marked{'_en' if report['model'].startswith('en@') else ''}.json")

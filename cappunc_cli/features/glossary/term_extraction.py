@@ -10,7 +10,7 @@ from itertools import pairwise
 from cappunc_cli.document.labels import Case, Label, fold, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restoration.decoding.existing import writing_style
+from cappunc_cli.restoration.decoding.passage import writing_style
 
 #: After one of these a capital may begin a sentence, and is no evidence for a name.
 _OPEN = frozenset(".?!…:—")

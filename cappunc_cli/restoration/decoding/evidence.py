@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.decoding.existing import UNPREDICTABLE, Missing, writing_style
-from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns
+from cappunc_cli.restoration.decoding.existing import UNPREDICTABLE, Missing
+from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 _CLOSING = QUOTES_AFTER | {"’"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from cappunc_cli.document.labels import (
     UPPER,
     Label,
     PairedMark,
+    capital,
 )
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Rows
@@ -41,6 +43,13 @@ KINDS = ("", ",", ".", "?")
 #: The kind of each column of marks, and the same as a matrix [marks, kinds] that sums their probabilities.
 KIND = np.array([KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
 IN_KIND = np.eye(len(KINDS), dtype=np.float32)[KIND]
+#: Marks that show that a text is punctuated; one with only `…` and `—` has pauses written down.
+_IN_PROSE = np.array([mark != "" and mark in (*TERMINAL, ",", ";") for mark in MARK_CLASSES])
+#: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
+_RARE = 50
+#: Properties of a bare word: its written case is informative; it has cased letters; its script has no capitals.
+_SHOWS, _CASED, _CASELESS = 1, 2, 4
+_APOSTROPHES = "'’"
 #: Row i: case i with certainty.
 _CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
 #: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
@@ -175,6 +184,51 @@ def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
     """The column numbers of the labels' cases and marks, [n] each."""
     cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
     return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class WritingStyle:
+    """Whether a text as a whole is in lower case, UPPER CASE or Title Case, and whether it is punctuated."""
+
+    lower: bool
+    upper: bool
+    title: bool
+    punctuated: bool
+
+
+def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
+    """Judge how a text is written by counting its cases and marks.
+
+    One-letter words such as `I` say nothing about case. `...` and `--` alone do not make a text punctuated.
+    """
+    cases, marks = columns(labels)
+    builds = np.array([_build(word) for word in bare], np.int8)
+    low = cases == LOWER
+    shown = ~low & ((builds & _SHOWS) != 0)
+    high = int(shown.sum())
+    words = int(low.sum()) + high
+    longer = int((low & ((builds & _CASED) != 0)).sum()) + high
+    uppers = int((shown & (cases == UPPER)).sum())
+    capitals = high - uppers
+    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic has no capitals to lack
+    return WritingStyle(
+        lower=high * _RARE <= words and caseless * 2 <= words,
+        upper=longer > 0 and uppers * 10 >= longer * 9,
+        title=longer > 5 and capitals * 10 >= longer * 8,
+        punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(labels),
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def _build(word: str) -> int:
+    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS.
+
+    A unit such as `°C` has one letter.
+    """
+    if len(word) < 2 or (not word.isalpha() and sum(map(str.isalpha, word)) < 2):
+        return 0
+    caseless = word[0].isalpha() and capital(word) == word
+    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
 
 
 def contain_any(characters: frozenset[str], texts: Iterable[str]) -> Flags:

@@ -15,8 +15,8 @@ from cappunc_cli.languages import language
 from cappunc_cli.languages.language import UNIT_FORMS
 from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
-from cappunc_cli.restoration.decoding.existing import find_missing, writing_style
-from cappunc_cli.restoration.decoding.passage import Passage, restrict_posteriors
+from cappunc_cli.restoration.decoding.existing import find_missing
+from cappunc_cli.restoration.decoding.passage import Passage, restrict_posteriors, writing_style
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.models.registry import ModelConfig, Transitions

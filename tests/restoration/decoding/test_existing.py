@@ -33,10 +33,12 @@ class Prose:
             self.rows.append(likely(Case.CAPITAL, mark, case_p=capital, mark_p=sure))
             start = sure if mark == "." else 0.0
 
-    def missing(self, shown: list[Label], cues: Sequence[int] = ()) -> Missing:
-        """What is missing from the labels `shown`; cues begin with the words `cues`."""
+    def missing(self, shown: list[Label], cues: Sequence[int] = (), fillers: Sequence[int] = ()) -> Missing:
+        """What is missing from the labels `shown`; cues begin with the words `cues`, and the `fillers` are all `um`."""
         count = len(self.labels)
         words = [f"w{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}{chr(97 + i // 676)}" for i in range(count)]
+        for i in fillers:
+            words[i] = "um"
         text = passage(np.array(self.rows, np.float32), words, [False] * count, CONFIG, Options(), {}, shown)
         return find_missing(replace(text, cue_starts=np.isin(np.arange(count), cues)))
 
@@ -116,6 +118,30 @@ def test_a_writer_who_sets_few_commas_lacks_none() -> None:
     broken = stripped(few, 600, 1000, True, None)
     [stretch] = unrestored_spans(text.missing(broken))
     assert (stretch.marks, stretch.case) == (True, False)
+
+
+def test_commas_beside_one_word_are_one_decision() -> None:
+    """Who writes `um` without commas, however often, has left out none; who left out as many elsewhere has."""
+    text = Prose(2000)
+    gone = [i for i, label in enumerate(text.labels) if label.mark == "," and 1000 <= i < 1600]
+    without = [replace(label, after="") if i in gone else label for i, label in enumerate(text.labels)]
+    assert unrestored_spans(text.missing(without, fillers=gone)) == []
+    assert text.missing(without, fillers=gone).within.max() < 0.1
+    [stretch] = unrestored_spans(text.missing(without))
+    assert abs(stretch.start - 1000) < 100
+    assert abs(stretch.stop - 1600) < 100
+
+
+def test_turns_that_go_on_in_lower_case_lack_no_capital() -> None:
+    text, chance = Prose(2000), random.Random(6)
+    starts = [i for i in range(1, 2000) if text.labels[i - 1].mark == "."]
+    turns = chance.sample(starts, len(starts) // 2)
+    low = frozenset(chance.sample(turns, len(turns) // 5))
+    labels = [replace(label, case=Case.LOWER) if i in low else label for i, label in enumerate(text.labels)]
+    assert text.missing(labels, turns).capitals.max() < 0.06
+    everywhere = frozenset(chance.sample(starts, len(starts) // 2))
+    labels = [replace(label, case=Case.LOWER) if i in everywhere else label for i, label in enumerate(text.labels)]
+    assert text.missing(labels, turns).capitals.mean() > 0.2
 
 
 @pytest.mark.parametrize(
