@@ -7,6 +7,7 @@ The trigram model chooses among the spellings of a word that it knows, with the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from unicodedata import normalize
 
 import numpy as np
@@ -59,7 +60,8 @@ class DiacriticRestorer:
             bare = [strip(text)[0] for text in texts]
             if not self._lacks_diacritics(bare):
                 break
-            best = self._best(bare)
+            parts = [bare[i : i + _WORDS_AT_ONCE] for i in range(0, len(bare), _WORDS_AT_ONCE)]
+            best = list(chain.from_iterable(map(self._best_spellings, parts)))
             new = [_respell(text, word, other) for text, word, other in zip(texts, bare, best, strict=True)]
             if new == texts:
                 break
@@ -70,14 +72,8 @@ class DiacriticRestorer:
         words = [self._language.spelled(word) for word in bare]
         return sum(word.translate(self._plain) != word for word in words) * _RARE < len(words)
 
-    def _best(self, bare: Sequence[str]) -> list[str]:
-        """The most probable spelling of each bare word."""
-        best: list[str] = []
-        for start in range(0, len(bare), _WORDS_AT_ONCE):
-            best += self._best_spellings(bare[start : start + _WORDS_AT_ONCE])
-        return best
-
     def _best_spellings(self, bare: Sequence[str]) -> list[str]:
+        """The most probable spelling of each bare word."""
         spellings = [self._candidates(word) for word in bare]
         if all(len(choices) == 1 for choices in spellings):
             return [choices[0] for choices in spellings]

@@ -177,15 +177,7 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
                 changes[i] = replace(old[i], case=label.case, form=label.form)
                 terms[i] = True
         joined[at : at + len(written) - 1] = True
-    # `dr.`, the `u. s.` of `the u. s. and`, Spanish `ee. uu.`
-    parts = passage.posteriors.has(WordProperty.PART).tolist()
-    shortened = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(
-        [
-            label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
-            for word, label, part in zip(bare, old, parts, strict=True)
-        ],
-        np.bool_,
-    )
+    shortened = _abbreviated(passage)
     labels = [changes.get(i, label) for i, label in enumerate(old)]
     cases, marks = columns(labels)
     cased[list(changes)] = True
@@ -200,6 +192,17 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
         free_start=known.free_start | terms,
     )
     return known, labels, terms
+
+
+def _abbreviated(passage: Passage) -> Flags:
+    """Which words have the period of an abbreviation, [n]: `dr.`, the `u. s.` of `the u. s. and`, Spanish `ee. uu.`"""
+    parts = passage.posteriors.has(WordProperty.PART).tolist()
+    certain = [
+        label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
+        for word, label, part in zip(passage.bare, passage.labels, parts, strict=True)
+    ]
+    flags: Flags = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(certain, np.bool_)
+    return flags
 
 
 def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:

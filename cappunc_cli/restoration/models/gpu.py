@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.models.registry import MASK, MICROSOFT, POSITION_BIAS, WANTED
-
-if TYPE_CHECKING:
-    import onnx
 
 Array = npt.NDArray[Any]
 Matrix = npt.NDArray[np.float32]
@@ -47,8 +46,6 @@ class DenseProduct:
 
 def four_bit_tables(graph: onnx.GraphProto) -> dict[str, Matrix]:
     """Every embedding table that is stored in 4 bits, dequantised to [rows, columns], by the name of its node."""
-    from onnx import numpy_helper
-
     stored = {tensor.name: tensor for tensor in graph.initializer}
     tables = {}
     for node in graph.node:
@@ -61,8 +58,6 @@ def four_bit_tables(graph: onnx.GraphProto) -> dict[str, Matrix]:
 
 def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
     """Every product whose weight is stored in 8 bits, by the name of its node."""
-    from onnx import numpy_helper
-
     stored = {tensor.name: tensor for tensor in graph.initializer}
     made = {name: node for node in graph.node for name in node.output}
     readers = {name: node for node in graph.node for name in node.input}
@@ -103,16 +98,12 @@ def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
 
 
 def float16_model(path: Path) -> bytes:
-    """Convert a model file to a serialised float16 model; raises ImportError without the package onnx."""
-    import onnx
-
+    """Convert a model file to a serialised float16 model."""
     return bytes(to_float16(onnx.load(path)).SerializeToString())
 
 
 def to_float16(model: onnx.ModelProto) -> onnx.ModelProto:
     """Convert a model to float16 and give it a padding mask; inputs and outputs keep their names."""
-    from onnx import TensorProto, helper, numpy_helper
-
     model = for_all_pieces(model)
     graph = _GpuGraph(model.graph)
     graph.dequantise_products()
@@ -150,8 +141,6 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
 
     Computing only the `wanted` rows would give a GPU more distinct shapes than it is worth.
     """
-    from onnx import helper
-
     if all(value.name != WANTED for value in model.graph.input):
         return model
     whole = type(model)()
@@ -183,8 +172,6 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _join_attention(graph: onnx.GraphProto) -> None:
     """Replace the three products of each attention with one product and a Split."""
-    from onnx import helper, numpy_helper
-
     made = {name: node for node in graph.node for name in node.output}
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in [node for node in graph.node if node.op_type == "MultiHeadAttention"]:
@@ -231,15 +218,11 @@ class _GpuGraph:
     """The nodes of a graph in order, and its constants by name, while it is converted for a GPU."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
-        from onnx import numpy_helper
-
         self._source = graph
         self.nodes: list[onnx.NodeProto] = list(graph.node)
         self.values: dict[str, Array] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
 
     def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> onnx.NodeProto:
-        from onnx import helper
-
         return helper.make_node(kind, inputs, [output], name=output, **attributes)
 
     def _constant(self, name: str, value: Array) -> str:
@@ -301,8 +284,6 @@ class _GpuGraph:
 
     def mask_attention(self) -> None:
         """Mask the padding in every attention, since batches on a GPU mix lengths."""
-        from onnx import TensorProto
-
         for node in self.nodes:
             if node.op_type == "MultiHeadAttention":
                 attention_inputs(node, "padding")

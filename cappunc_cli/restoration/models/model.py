@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from types import NoneType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.options import resolved
@@ -24,29 +23,10 @@ from cappunc_cli.restoration.models.registry import (
     find_model_for,
 )
 
-
-class Engine(Protocol):
-    """An open model; see `OnnxEngine` for its members."""
-
-    @property
-    def config(self) -> ModelConfig: ...
-
-    @property
-    def lexicons(self) -> Lexicons: ...
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def warning(self) -> str | None: ...
-
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]: ...
-
-    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Which bare words [n] the model has not learnt one by one, but in pieces or by their endings."""
-        ...
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.models.network import OnnxEngine
+    from cappunc_cli.restoration.models.recurrent import GruEngine
+    from cappunc_cli.restoration.models.trigram_engine import NgramEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +41,7 @@ class Model:
     """
 
     config: ModelConfig
-    engine: Engine
+    engine: OnnxEngine | GruEngine | NgramEngine
     lexicons: Lexicons
     ensemble: Sequence[tuple[Model, float]] = ()
 
@@ -125,7 +105,7 @@ def load_model(
         raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
     spec = ENGINES[engine]
     directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
-    opened: Engine = resolved(spec.engine)(directory, device)
+    opened = resolved(spec.engine)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
         place = find_member(directory, other)

@@ -174,14 +174,9 @@ def _following(tokens: Integers, closes: Flags) -> Integers:
 def _marks_after_words(model: Trigrams, tokens: Integers, exists: Flags, pairs: Integers) -> Floats:
     """P(mark | slot, form), [n, 8 + F, F, 8], given which pairs of a slot and a form exist, and the index of each."""
     table = np.zeros((*exists.shape, _MARKS))
-    known = tokens[tokens >= 0]
-    # The same for all slots before a form, so computed once for each.
-    shorter = np.full((*tokens.shape, _MARKS), -np.inf, np.float32)
-    log_p = model.after_one(known.repeat(_MARKS), np.tile(_MARK_TOKENS, len(known)))
-    shorter[tokens >= 0] = log_p.reshape(-1, _MARKS)
     at, _, form = np.nonzero(exists)
-    log_p = model.after_two(pairs[exists].repeat(_MARKS), np.tile(_MARK_TOKENS, len(at)), shorter[at, form].ravel())
-    table[exists] = np.exp(log_p).reshape(-1, _MARKS)
+    marks, second = np.tile(_MARK_TOKENS, len(at)), tokens[at, form].repeat(_MARKS)
+    table[exists] = _third(model, pairs[exists].repeat(_MARKS), second, marks).reshape(-1, _MARKS)
     return table
 
 
