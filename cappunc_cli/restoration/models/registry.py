@@ -305,15 +305,12 @@ def model_for(code: str, engine: str, fast: bool = False) -> str:
     """As `find_model_for`, for a named engine; the error says how to get a model for the language."""
     try:
         return str(find_model_for(code, ENGINES[engine], fast=fast))
-    except BadModel as error:
-        for other, config in ENGINES.items():
-            try:
-                find_model_for(code, config)
-            except BadModel:
-                continue
-            raise UnknownModel(f"{error.message}; --engine {other} has one") from error
+    except UnknownModel as error:
         hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
-        hint = "" if code in UNSPACED else hint
+        if others := [name for name, spec in ENGINES.items() if code in model_languages(spec)]:
+            hint = f"; --engine {others[0]} has one"
+        elif code in UNSPACED:
+            hint = ""
         raise UnknownModel(error.message + hint) from error
 
 
