@@ -1,4 +1,5 @@
-"""From probabilities to labels: what a word can carry, what the text already shows, the most probable marks and cases.
+"""From probabilities to labels; works on arrays and labels only: no model is opened and no file is read here.
 
-Works on arrays and labels only: no model is opened and no file is read here.
+In the order of a decision: what the text says (`existing`, `evidence`, `breaks`), what the model says (`passage`,
+`forms`), what is allowed (`word_properties`), and the best reading (`decoder`, `paired_marks`).
 """

@@ -1,4 +1,4 @@
-"""From words to probabilities: the model registry, model configs, and the ONNX engine.
+"""From words to probabilities: the registry of models, their configs, and the engines that run them.
 
 At run time only this package uses onnxruntime, tokenizers and onnx; it does not know what the probabilities are for.
 """
