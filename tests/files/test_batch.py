@@ -13,7 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import commands
 import pytest
+from commands import TINY
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
@@ -33,14 +35,12 @@ from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 
-TINY = Path(__file__).parents[1] / "tiny_model"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
 REQUEST = FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options()))
 
 
-def cappunc(*arguments: str | Path, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, cwd=cwd, check=False, timeout=timeout)
+def cappunc(*arguments: str | Path, cwd: Path, data: bytes = b"") -> commands.Run:
+    return commands.cappunc("fix", "--model", TINY, *arguments, cwd=cwd, data=data)
 
 
 def run_in(tree: Path, *arguments: str) -> Any:
@@ -121,8 +121,7 @@ def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
     for i in range(12):
         (tmp_path / f"in/en{i}.txt").write_text("the cat is in the house and that is where it was\n")
         (tmp_path / f"in/es{i}.txt").write_text("el gato está en la casa y allí es donde estaba siempre\n")
-    command = [sys.executable, "-m", "cappunc_cli", "fix", "in", "-o", "out"]
-    run = subprocess.run(command, capture_output=True, cwd=tmp_path, check=False)
+    run = commands.cappunc("fix", "in", "-o", "out", cwd=tmp_path)
     lines = [line for line in run.stderr.decode().splitlines() if "files" in line]
     assert len(lines) == 1
     assert lines[0].startswith("cappunc: 24 files fixed; ")
@@ -265,12 +264,7 @@ def test_a_result_of_another_file_is_not_overwritten(tree: Path) -> None:
 
 
 def test_a_result_from_a_pipe_is_never_up_to_date(tree: Path) -> None:
-    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "-", "-o", "out/"]
-    codes = [
-        subprocess.run(command, input=data, cwd=tree, capture_output=True, check=False).returncode
-        for data in (b"hello anna", b"hello london")
-    ]
-    assert codes == [0, 1]
+    assert [cappunc("-", "-o", "out/", cwd=tree, data=data).returncode for data in (b"hello anna", b"hi")] == [0, 1]
 
 
 def test_an_incomplete_line_does_not_corrupt_the_next(tree: Path) -> None:
@@ -358,7 +352,7 @@ def test_a_manifest_that_is_not_a_file_is_refused(tree: Path, kind: str) -> None
             record.symlink_to(other)
     if kind == "link":
         other.write_text("mine\n")
-    run = cappunc("in", "-o", "out", cwd=tree, timeout=60)
+    run = cappunc("in", "-o", "out", cwd=tree)
     assert run.returncode == 1
     assert run.stderr.decode() == f"cappunc: out/{NAME}: is not a regular file and cannot hold the record of results\n"
     assert contents(tree / "out") == {}
@@ -387,6 +381,7 @@ def test_control_c_does_not_reach_workers_that_are_starting(tree: Path) -> None:
     assert len(contents(tree / "out")) == 30
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path) -> None:
     (tree / "early").mkdir()
     (tree / "early/sitecustomize.py").write_text(
@@ -500,7 +495,7 @@ def test_a_file_is_read_once_even_to_detect_its_language(tree: Path) -> None:
     os.mkfifo(tree / "pipe.txt")
     text = "il gatto era nella casa e là siamo andati a vedere dove era il cane quando siamo tornati"
     shell = f"(echo {text} >pipe.txt) & {sys.executable} -m cappunc_cli fix --model {TINY} pipe.txt -o -"
-    run = subprocess.run(["sh", "-c", shell], cwd=tree, capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(["sh", "-c", shell], cwd=tree, capture_output=True, text=True, check=False)
     assert run.stdout.lower().split()[0] == "il"
 
 
@@ -522,7 +517,6 @@ def test_a_directory_is_searched_for_transcripts_of_all_names(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", [["check"], ["review"], ["convert", "--to", "vtt"], ["captions"], ["fix"]])
 def test_standard_input_is_read_once_by_every_command(tmp_path: Path, command: list[str]) -> None:
-    text = "1\n00:00:01,000 --> 00:00:03,000\nil gatto era nella casa con il cane\n"
-    arguments = [sys.executable, "-m", "cappunc_cli", *command, "--model", str(TINY)]
-    run = subprocess.run(arguments, input=text, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "8 words" in run.stdout + run.stderr or "casa" in run.stdout.lower()
+    text = b"1\n00:00:01,000 --> 00:00:03,000\nil gatto era nella casa con il cane\n"
+    run = commands.cappunc(*command, "--model", TINY, cwd=tmp_path, data=text)
+    assert b"8 words" in run.stdout + run.stderr or b"casa" in run.stdout.lower()
