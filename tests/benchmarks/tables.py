@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.features.bench.hardware import in_short
-from models.lab.studies.tables import captions, chunks, drawn_pauses, film, ngrams, penalty, quotes
+from models.lab.studies.tables import captions, chunks, drawn_pauses, film, mends, ngrams, penalty, quotes
 from tests.benchmarks.markdown import ROOT, hashes, model_of, note, source, table
 
 RESULTS = Path(__file__).parent / "results"
@@ -332,33 +332,6 @@ def diacritics(report: dict[str, Any]) -> str:
         "Correct words in per cent, and the share of correct words that the restoration spoilt:\n\n"
         + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
         + f"\nModels {hashes(report)}; {source(report, 'diacritics.json')}"
-    )
-
-
-def mends(report: dict[str, Any]) -> str:
-    """Corrections that an editor has to make in each evaluation set with each model, then in all sets by kind."""
-    runs = report["runs"]
-    sets = list(next(iter(runs.values()))["sets"])
-    kinds = [kind for kind in runs["after"]["sets"][sets[0]] if kind not in ("words", "all edits")]
-
-    def row(label: str, kind: str, names: list[str]) -> list[str]:
-        of = {run: [found["sets"][name] for name in names] for run, found in runs.items()}
-        words = sum(one["words"] for one in of["after"])
-        return [label, *(f"{1000 * sum(one[kind] for one in found) / words:.1f}" for found in of.values())]
-
-    rows = [row(name, "all edits", [name]) for name in sets] + [row("**all**", "all edits", sets)]
-    rows += [
-        row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)
-    ]
-    words = ", ".join(f"{name} {runs['after']['sets'][name]['words']:,}" for name in sets)
-    models = "; ".join(
-        f"{run}: {model_of(*found['model'].split('@'))}"
-        + (f", at commit {found['commit']}" if "commit" in found else "")
-        for run, found in runs.items()
-    )
-    return (
-        table(["per 1,000 words", *runs], rows)
-        + f"\nWords: {words}. {models}. {in_short(report['hardware'])}; {source(report, 'mends.json')}"
     )
 
 

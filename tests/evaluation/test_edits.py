@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 
 import pytest
-from accepted import parse
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import Label, cached_strip
-from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation.mistakes import Edit, edits
-
-TEXTS = sorted((Path(__file__).parents[1] / "editor").glob("*/*.txt"))
 
 
 def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -28,15 +23,6 @@ def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
         result += [str(edit) for edit in edits(*pair, before)]
         before = pair
     return result
-
-
-def left(notation: str, found: str) -> list[str]:
-    """What to mend in a text by the nearest of what is accepted, with what is tolerated in it."""
-    words = found.split()
-    nearest, tolerated = parse(notation).nearest(
-        [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in edits(*at))
-    )
-    return listed(nearest, words) + [str(Edit.TOLERATED)] * tolerated
 
 
 @pytest.mark.parametrize(
@@ -78,68 +64,6 @@ def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
     assert list(edits(None, word, (None, None))) == [Edit.COMMA_SUPERFLUOUS]
 
 
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        ("We went. And left.", []),
-        ("We went, and left.", []),
-        ("We went and left.", ["comma missed"]),
-        # The capital belongs to the full stop.
-        ("We went, And left.", ["capital superfluous"]),
-    ],
-)
-def test_the_nearest_alternative_counts(found: str, expected: list[str]) -> None:
-    assert left("We went{, and|. And} left.", found) == expected
-
-
-def test_a_group_of_one_is_there_or_not() -> None:
-    accepted = parse("So{,} we went{,} um{,} home.")
-    for marks in product(("", ","), repeat=3):
-        text = "So{} we went{} um{} home.".format(*marks)
-        labels = [cached_strip(word)[1] for word in text.split()]
-        assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (text.split(), 0)
-
-
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        ("She said, “Well, go.”", []),
-        ("She said, “Well go.”", []),
-        ("She said, well, go.", ["quotation never opened"]),
-        ("She said, Well, go.", ["capital superfluous", "quotation never opened"]),
-        ("She said well, go.", ["comma missed", "quotation never opened"]),
-    ],
-)
-def test_what_is_tolerated_counts_once(found: str, expected: list[str]) -> None:
-    assert left("{She said, “Well{,} go.”|~She said, well{,} go.}", found) == expected
-
-
-def test_a_detached_dash_belongs_to_the_word_before_and_a_speakers_to_none() -> None:
-    accepted = parse("- I{ —|,} I went.\n- >> Did you?\n\n>> Yes — no.")
-    assert accepted.words == ["I—", "I", "went.", "Did", "you?", "Yes—", "no."]
-    assert left("- I{ —|,} I went.", "I, I went.") == []
-
-
-def test_the_first_alternatives_are_the_text_with_its_lines() -> None:
-    assert parse("- No{.|,}\n- Go{. We|, we}\n\nwill.\n").text == "- No.\n- Go. We\n\nwill.\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("one\n{two", 2, "“{” without"),
-        ("one}\ntwo", 1, "“}” without"),
-        ("one | two", 1, "“.” without"),
-        ("one\n\n{two|too}", 3, "different words"),
-        ("one {, then|}", 1, "different words"),
-    ],
-)
-def test_what_is_no_notation_is_refused_with_its_line(text: str, line: int, message: str) -> None:
-    with pytest.raises(BadInput, match=message) as refusal:
-        parse(text)
-    assert refusal.value.line == line
-
-
 def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:
     gold, ours = tmp_path / "gold.txt", tmp_path / "ours.txt"
     gold.write_text("So, we went. And left.\n", "utf-8")
@@ -152,16 +76,3 @@ def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:
     for output in ((), ("--csv",), ("--markdown",)):
         result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", *output])
         assert "comma missed" in result.stdout
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_text_is_its_own_best_result(path: Path) -> None:
-    accepted = parse(path.read_text("utf-8"))
-    words = accepted.words
-    labels = [cached_strip(word)[1] for word in words]
-    assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (words, 0)
-    assert listed(words, words) == []
-    # What somebody says ends with a sentence, or breaks off; a caption need not.
-    for paragraph in accepted.text.strip().split("\n\n"):
-        if path.stem.rpartition("-")[0] != "film":
-            assert cached_strip(paragraph.split()[-1])[1].mark in {".", "?", "!", "—", "…"}, paragraph

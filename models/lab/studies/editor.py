@@ -1,11 +1,11 @@
 """Corrections that an editor still has to make after `fix` in the texts of tests/editor, by language and kind of text.
 
-    python tests/benchmarks/editor.py --run before
-    python tests/benchmarks/editor.py --run after --data ../shared/data
+    python -m models.lab.studies.editor --run before
+    python -m models.lab.studies.editor --run after --data ../shared/data
 
 Each kind of text gets its usual form: `film` is SRT captions without gaps, `capitals` is all capitals with marks, the
 others are lower-case plain text with a blank line between turns. The result is compared with the nearest accepted text
-(`evaluation/accepted.py`), and corrections are counted (`evaluation/edits.py`) per 1,000 words. With --data, the
+(`accepted.py`), and corrections are counted (`evaluation/edits.py`) per 1,000 words. With --data, the
 held-out ends of the models' training corpora are scored in the same way, as one text each: decoding is tuned on these,
 never on the texts. A run is kept in results/editor.json under its name; the table is in tests/editor/README.md.
 Two minutes on two cores without --data.
@@ -22,9 +22,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from accepted import Accepted, parse
-from measuring import digest, head
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.words import Word, timestamp
@@ -33,9 +30,11 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
+from models.lab.studies.accepted import Accepted, parse
+from tests.benchmarks.measuring import RESULTS, digest, head
 
-TESTS = Path(__file__).resolve().parents[1]
-TEXTS, RESULTS = TESTS / "editor", TESTS / "benchmarks" / "results" / "editor.json"
+TEXTS = Path(__file__).resolve().parents[3] / "tests" / "editor"
+RESULT = RESULTS / "editor.json"
 CAPTIONS, CAPITALS = "film", "capitals"
 #: How captions are timed: characters a second, and milliseconds between one and the next.
 _PACE, _GAP = 15, 83
@@ -67,7 +66,7 @@ _HEAD = """# What an editor still has to mend
 Our own texts in spoken style, by language and kind. Nothing is trained or tuned on them. `{. And|, and}` accepts both
 alternatives, `{,}` a comma or none; in `{She said, “Go.”|~She said, go.}` the alternative after the tilde is tolerated
 and counts as one correction. A blank line separates speakers, or in `film` captions. Each place counts as one
-correction, together with its capital. `python tests/benchmarks/editor.py --run NAME` writes this page.
+correction, together with its capital. `python -m models.lab.studies.editor --run NAME` writes this page.
 
 """
 
@@ -242,10 +241,10 @@ def main() -> None:
     print(table({arguments.run or "now": texts}))
     held = of_development(models, arguments.data) if arguments.data else {}
     if arguments.run:
-        kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+        kept: dict[str, Any] = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
         hashes = {model.config.name: digest(model.config) for model in opened.values()}
         kept[arguments.run] = {**head(arguments.data), "models": hashes, "texts": texts, "development": held}
-        RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        RESULT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
         (TEXTS / "README.md").write_text(page(kept), "utf-8")
 
 

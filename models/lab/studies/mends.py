@@ -1,6 +1,6 @@
 """Corrections that an editor has to make in evaluation sets of spoken language, before and after, per 1,000 words.
 
-    python tests/benchmarks/mends.py --data ../shared/data
+    python -m models.lab.studies.mends --data ../shared/data
 
 `before` is the program at an earlier commit, checked out from git, with the English model of that time; `en-fast`
 is the same model with today's decoding; `after` is today's `en`. Each gets the first words of each set as a
@@ -23,15 +23,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import head, options_with_data
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.presets import editor
+from tests.benchmarks.measuring import RESULTS, head, options_with_data
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = Path(__file__).resolve().parent / "results" / "mends.json"
+ROOT = Path(__file__).resolve().parents[3]
+RESULT = RESULTS / "mends.json"
 SETS = ("podcast", "interviews", "meetings", "phone")
 #: The last commit whose English model was a MiniLM, before any work on this metric.
 BEFORE = "6e1865b"
@@ -114,7 +113,7 @@ def main() -> None:
                 print(run, name, found[name], file=sys.stderr, flush=True)
             runs[run] = {"model": f"{model}@{digest(program / 'models' / model)}", "sets": found}
     runs["before"]["commit"] = options.before
-    RESULTS.write_text(json.dumps({**head(options.data), "runs": runs}, indent=1) + "\n", "utf-8")
+    RESULT.write_text(json.dumps({**head(options.data), "runs": runs}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
