@@ -2,7 +2,7 @@
 
 A mark is doubtful if its probability is below a threshold, and a case if its probability is, given the marks as they
 are written. The network's own probabilities are used, without the bias that decoding adds to optimise F1: more of the
-listed words are then wrong, for the same length of the list (tests/benchmarks/review.py).
+listed words are then wrong, for the same length of the list (models/lab/studies/review.py).
 """
 
 from __future__ import annotations

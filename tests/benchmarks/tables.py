@@ -11,29 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.features.bench.hardware import in_short
-from models.lab.studies.tables import captions, chunks, drawn_pauses, film, mends, ngrams, penalty, quotes
-from tests.benchmarks.markdown import ROOT, hashes, model_of, note, source, table
+from models.lab.studies import tables as studies
+from tests.benchmarks.markdown import ROOT, model_of, note, source, table
 
 RESULTS = Path(__file__).parent / "results"
 #: Prefixes of the systems in the README's comparison.
 _COMPARED = ("cappunc, SRT", "cappunc en, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
-#: Lengths of stretches in words, as stretches.py groups them.
-_LENGTHS = ("20-49", "50-119", "120-400")
-
-
-def other_languages(report: dict[str, Any]) -> str:
-    """F1 in languages that the model was not trained on, with and without the times of the captions."""
-
-    def shown(scores: dict[str, Any]) -> list[str]:
-        return [f"{100 * scores[name]:.1f}" if name in scores else "–" for name in ("micro", "boundary", "case")]
-
-    kinds = ["marks , . ?", "sentence ends", "case"]
-    rows = [
-        [code, f"{row['times']['words']:,}", *shown(row["times"]), *shown(row["no times"])]
-        for code, row in report["rows"].items()
-    ]
-    titles = ["language", "words", *kinds, *(f"{kind}, no times" for kind in kinds)]
-    return table(titles, rows) + note(report, "other_languages.json")
 
 
 def by_stage(bench: dict[str, Any]) -> str:
@@ -132,56 +115,6 @@ def compare(report: dict[str, Any]) -> str:
         + "\nThe others run at their true size with random weights, so only speed is compared; "
         + "they get plain words."
         + note(report, "peers.json").replace("\n", " ", 1)
-    )
-
-
-def repair(report: dict[str, Any]) -> str:
-    """What is found, by kind and length of the stretch, and what is restored."""
-
-    def percent(scores: dict[str, Any]) -> list[str]:
-        return [f"{100 * scores[key]:.1f}" for key in ("precision", "recall", "f1")]
-
-    found, inside, recall = report["found"], report["restored inside"], report["recall by kind and length"]
-    clean, changes = report["untouched documents"], report["changes"]["auto"]
-    rows = [[f"found: lacks {name}", f"{scores['words']:,}", *percent(scores)] for name, scores in found.items()]
-    for name in sorted(inside, key=lambda name: not name.startswith("micro")):
-        title = name.replace("micro", "marks") if len(name) > 1 else f"`{name}`"
-        rows.append([f"restored inside: {title}", f"{inside[name]['words']:,}", *percent(inside[name])])
-    kinds = dict.fromkeys(name.rpartition(", ")[0] for name in recall)
-    by_length = [
-        [kind, *(f"{100 * recall[f'{kind}, {length} words']['recall']:.1f}" for length in _LENGTHS)] for kind in kinds
-    ]
-    return (
-        f"{report['words']:,} words of good transcripts, in which stretches of 20 to 400 words were stripped of marks "
-        "or case in several ways. Per word, in per cent:\n\n"
-        + table(["", "words", "precision", "recall", "F1"], rows)
-        + "\nRecall by what was removed and by the length of the stretch:\n\n"
-        + table(["removed", *(f"{length} words" for length in _LENGTHS)], by_length)
-        + f"\nIn untouched documents, {100 * clean['blamed'] / clean['words']:.2f} % of the words are wrongly "
-        + "reported. "
-        + f"Of the existing labels, {changes['marks there changed']} of {changes['marks there']:,} marks and "
-        + f"{changes['capitals there changed']} of {changes['capitals there']:,} capitals were changed; "
-        + f"{changes['words outside changed']} of {changes['words outside']:,} words outside the stretches got "
-        + "new marks or case.\n"
-        + note(report, "stretches.json")
-    )
-
-
-def half_marked(report: dict[str, Any]) -> str:
-    """F1 of the marks that auto, keep and replace make of texts from which marks were taken."""
-    modes = ("auto", "keep", "replace")
-    rows = [
-        [name, *(f"{by_mode[mode][key]:.1f}" for key in ("marks", "capitals") for mode in modes)]
-        for name, by_mode in report["mean"].items()
-    ]
-    texts = ", ".join(report["texts"])
-    changed = ", ".join(f"{text['nothing']['auto']['changed']:.1f}" for text in report["texts"].values())
-    return (
-        f"Mean F1 of `, . ?` and of capitals over {report['words']:,} words each of {texts}, "
-        "from which marks were taken:\n\n"
-        + table(["taken out", *modes, *(f"capitals: {mode}" for mode in modes)], rows)
-        + f"\nOf 1,000 words of each whole text, auto changes {changed}.\n"
-        + note(report, f"half_marked{'_en' if report['model'].startswith('en@') else ''}.json")
     )
 
 
@@ -297,71 +230,27 @@ def layout(report: dict[str, Any]) -> str:
     )
 
 
-def review(report: dict[str, Any]) -> str:
-    """By threshold: the share of words listed, of these that are wrong, and of all mistakes that are listed."""
-    sets = report["rows"]
-
-    def rows(kind: str, title: str) -> list[list[str]]:
-        return [
-            [f"{title}, below {100 * float(below):.0f} %", *(_found(found[kind][below]) for found in sets.values())]
-            for below in next(iter(sets.values()))[kind]
-        ]
-
-    words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
-    return (
-        f"Words that `fix` restored: {words}; the default threshold was chosen on the first two sets. In per cent: "
-        "words that are listed / of these, wrong (precision) / of all mistakes, listed (recall):\n\n"
-        + table(["", *sets], [*rows("mark", "marks"), *rows("case", "capitals within sentences")])
-        + note(report, "review.json")
-    )
-
-
-def diacritics(report: dict[str, Any]) -> str:
-    """The share of correct words without diacritics and with restored ones."""
-    rows = [
-        [
-            name,
-            f"{found['words']:,}",
-            f"{found['with diacritics']:,}",
-            *(f"{100 * found[when] / found['words']:.1f}" for when in ("right before", "right after")),
-            f"{100 * found['spoilt'] / found['right before']:.1f}",
-        ]
-        for name, found in report["rows"].items()
-    ]
-    return (
-        "Correct words in per cent, and the share of correct words that the restoration spoilt:\n\n"
-        + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
-        + f"\nModels {hashes(report)}; {source(report, 'diacritics.json')}"
-    )
-
-
-def _found(found: dict[str, float]) -> str:
-    if not round(found["listed"], 3):
-        return "–"
-    return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"
-
-
 #: Generated part -> result file -> function that renders it.
 PARTS = {
     "compare": {"peers.json": compare},
     "speed": {"cpu.json": cpu, "peers.json": peers, "languages.json": languages},
-    "repair": {"stretches.json": repair},
-    "half-marked": {"half_marked.json": half_marked, "half_marked_en.json": half_marked},
-    "review": {"review.json": review},
+    "repair": {"stretches.json": studies.repair},
+    "half-marked": {"half_marked.json": studies.half_marked, "half_marked_en.json": studies.half_marked},
+    "review": {"review.json": studies.review},
     "own": {"own.json": own},
-    "captions": {"captions.json": captions},
+    "captions": {"captions.json": studies.captions},
     "layout": {"layout.json": layout},
     "stream": {"stream.json": stream},
     "streams": {"websockets_live.json": many_streams},
-    "chunks": {"chunks.json": chunks},
-    "diacritics": {"diacritics.json": diacritics},
-    "ngrams": {"ngrams.json": ngrams},
-    "pauses": {"drawn_pauses.json": drawn_pauses},
-    "penalty": {"penalty.json": penalty},
-    "mends": {"mends.json": mends},
-    "quotes": {"quotes.json": quotes},
-    "film": {"film.json": film},
-    "other-languages": {"other_languages.json": other_languages},
+    "chunks": {"chunks.json": studies.chunks},
+    "diacritics": {"diacritics.json": studies.diacritics},
+    "ngrams": {"ngrams.json": studies.ngrams},
+    "pauses": {"drawn_pauses.json": studies.drawn_pauses},
+    "penalty": {"penalty.json": studies.penalty},
+    "mends": {"mends.json": studies.mends},
+    "quotes": {"quotes.json": studies.quotes},
+    "film": {"film.json": studies.film},
+    "other-languages": {"other_languages.json": studies.other_languages},
 }
 #: Generated part -> the page that has it.
 PLACES = {

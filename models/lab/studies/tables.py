@@ -193,3 +193,116 @@ def quotes(report: dict[str, Any]) -> str:
 
 def _pairs(row: dict[str, Any]) -> list[str]:
     return [*(str(row[kind]) for kind in ("written", "right")), *(f"{row[of]:.1f}" for of in ("precision", "recall"))]
+
+
+#: Lengths of stretches in words, as stretches.py groups them.
+_LENGTHS = ("20-49", "50-119", "120-400")
+
+
+def other_languages(report: dict[str, Any]) -> str:
+    """F1 in languages that the model was not trained on, with and without the times of the captions."""
+
+    def shown(scores: dict[str, Any]) -> list[str]:
+        return [f"{100 * scores[name]:.1f}" if name in scores else "–" for name in ("micro", "boundary", "case")]
+
+    kinds = ["marks , . ?", "sentence ends", "case"]
+    rows = [
+        [code, f"{row['times']['words']:,}", *shown(row["times"]), *shown(row["no times"])]
+        for code, row in report["rows"].items()
+    ]
+    titles = ["language", "words", *kinds, *(f"{kind}, no times" for kind in kinds)]
+    return table(titles, rows) + note(report, "other_languages.json")
+
+
+def repair(report: dict[str, Any]) -> str:
+    """What is found, by kind and length of the stretch, and what is restored."""
+
+    def percent(scores: dict[str, Any]) -> list[str]:
+        return [f"{100 * scores[key]:.1f}" for key in ("precision", "recall", "f1")]
+
+    found, inside, recall = report["found"], report["restored inside"], report["recall by kind and length"]
+    clean, changes = report["untouched documents"], report["changes"]["auto"]
+    rows = [[f"found: lacks {name}", f"{scores['words']:,}", *percent(scores)] for name, scores in found.items()]
+    for name in sorted(inside, key=lambda name: not name.startswith("micro")):
+        title = name.replace("micro", "marks") if len(name) > 1 else f"`{name}`"
+        rows.append([f"restored inside: {title}", f"{inside[name]['words']:,}", *percent(inside[name])])
+    kinds = dict.fromkeys(name.rpartition(", ")[0] for name in recall)
+    by_length = [
+        [kind, *(f"{100 * recall[f'{kind}, {length} words']['recall']:.1f}" for length in _LENGTHS)] for kind in kinds
+    ]
+    return (
+        f"{report['words']:,} words of good transcripts, in which stretches of 20 to 400 words were stripped of marks "
+        "or case in several ways. Per word, in per cent:\n\n"
+        + table(["", "words", "precision", "recall", "F1"], rows)
+        + "\nRecall by what was removed and by the length of the stretch:\n\n"
+        + table(["removed", *(f"{length} words" for length in _LENGTHS)], by_length)
+        + f"\nIn untouched documents, {100 * clean['blamed'] / clean['words']:.2f} % of the words are wrongly "
+        + "reported. "
+        + f"Of the existing labels, {changes['marks there changed']} of {changes['marks there']:,} marks and "
+        + f"{changes['capitals there changed']} of {changes['capitals there']:,} capitals were changed; "
+        + f"{changes['words outside changed']} of {changes['words outside']:,} words outside the stretches got "
+        + "new marks or case.\n"
+        + note(report, "stretches.json")
+    )
+
+
+def half_marked(report: dict[str, Any]) -> str:
+    """F1 of the marks that auto, keep and replace make of texts from which marks were taken."""
+    modes = ("auto", "keep", "replace")
+    rows = [
+        [name, *(f"{by_mode[mode][key]:.1f}" for key in ("marks", "capitals") for mode in modes)]
+        for name, by_mode in report["mean"].items()
+    ]
+    texts = ", ".join(report["texts"])
+    changed = ", ".join(f"{text['nothing']['auto']['changed']:.1f}" for text in report["texts"].values())
+    return (
+        f"Mean F1 of `, . ?` and of capitals over {report['words']:,} words each of {texts}, "
+        "from which marks were taken:\n\n"
+        + table(["taken out", *modes, *(f"capitals: {mode}" for mode in modes)], rows)
+        + f"\nOf 1,000 words of each whole text, auto changes {changed}.\n"
+        + note(report, f"half_marked{'_en' if report['model'].startswith('en@') else ''}.json")
+    )
+
+
+def review(report: dict[str, Any]) -> str:
+    """By threshold: the share of words listed, of these that are wrong, and of all mistakes that are listed."""
+    sets = report["rows"]
+
+    def rows(kind: str, title: str) -> list[list[str]]:
+        return [
+            [f"{title}, below {100 * float(below):.0f} %", *(_found(found[kind][below]) for found in sets.values())]
+            for below in next(iter(sets.values()))[kind]
+        ]
+
+    words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
+    return (
+        f"Words that `fix` restored: {words}; the default threshold was chosen on the first two sets. In per cent: "
+        "words that are listed / of these, wrong (precision) / of all mistakes, listed (recall):\n\n"
+        + table(["", *sets], [*rows("mark", "marks"), *rows("case", "capitals within sentences")])
+        + note(report, "review.json")
+    )
+
+
+def diacritics(report: dict[str, Any]) -> str:
+    """The share of correct words without diacritics and with restored ones."""
+    rows = [
+        [
+            name,
+            f"{found['words']:,}",
+            f"{found['with diacritics']:,}",
+            *(f"{100 * found[when] / found['words']:.1f}" for when in ("right before", "right after")),
+            f"{100 * found['spoilt'] / found['right before']:.1f}",
+        ]
+        for name, found in report["rows"].items()
+    ]
+    return (
+        "Correct words in per cent, and the share of correct words that the restoration spoilt:\n\n"
+        + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
+        + f"\nModels {hashes(report)}; {source(report, 'diacritics.json')}"
+    )
+
+
+def _found(found: dict[str, float]) -> str:
+    if not round(found["listed"], 3):
+        return "–"
+    return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"

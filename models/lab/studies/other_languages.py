@@ -1,6 +1,6 @@
 """What `cappunc fix --lang xx --model multi` gives a language that the model was not trained on.
 
-    python tests/benchmarks/other_languages.py --samples ../shared/samples > other_languages.json
+    python -m models.lab.studies.other_languages --samples ../shared/samples > other_languages.json
 
 Real subtitles of one film or talk in each language are stripped of their marks and capitals, restored and scored by
 `cappunc eval`, with their times and without. One text a language is an impression, not a benchmark.
@@ -15,9 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from measuring import head, identity, print_report
-
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
+from tests.benchmarks.measuring import head, identity, print_report
 
 MODEL = "multi"
 #: Language -> its subtitles below the samples. Scripts other than the Latin one are there to see what is lost.
@@ -52,7 +51,7 @@ def main() -> None:
         for code, name in SUBTITLES.items()
     }
     model = identity(ModelConfig.load(find_model(MODEL)))
-    command = "python tests/benchmarks/other_languages.py --samples $SAMPLES"
+    command = "python -m models.lab.studies.other_languages --samples $SAMPLES"
     print_report({**head(command=command), "model": model, "rows": rows})
 
 

@@ -1,6 +1,6 @@
 """What `--existing recheck` makes of edited text with some wrong marks: how many of its changes are right.
 
-    python tests/benchmarks/recheck.py --data $DATA > tests/benchmarks/results/recheck.json
+    python -m models.lab.studies.recheck --data $DATA > tests/benchmarks/results/recheck.json
 
 Into the ends of training corpora, which are development text, full stops and commas come where there are none, and a
 capital after each full stop, and some marks become another one: one word in a hundred for each. A change to a mark is
@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from measuring import documents, identity, options_with_data, print_report
-
 from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import probabilities, rewrite_long
+from tests.benchmarks.measuring import documents, identity, options_with_data, print_report
 
 TEXTS = ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress")
 WORDS = 8000

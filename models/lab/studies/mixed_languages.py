@@ -1,6 +1,6 @@
 """Files in several languages: is the language of each line right, and are the marks as good as in a file of its own?
 
-    python tests/benchmarks/mixed_languages.py --data ../shared/data > tests/benchmarks/results/mixed_languages.json
+    python -m models.lab.studies.mixed_languages --data ../shared/data > tests/benchmarks/results/mixed_languages.json
 
 Development texts without marks and capitals, as SRT with seven words a cue. Two languages take turns after sentences,
 every 5 to 40 cues; or (bilingual) every cue has a line of each. Languages of lines are scored for all pairs, micro-F1
@@ -19,8 +19,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from measuring import head, options_with_data, print_report
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARKS, strip
 from cappunc_cli.files.fixer import Settings
@@ -32,6 +30,7 @@ from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restoration.models.registry import known_languages
 from cappunc_cli.restoration.options import Options
+from tests.benchmarks.measuring import head, options_with_data, print_report
 
 TEXTS = {
     "ca": "parlament",

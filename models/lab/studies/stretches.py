@@ -1,6 +1,6 @@
 """How well `--existing auto` finds what is missing: good transcripts, with stretches stripped out of them.
 
-    python tests/benchmarks/stretches.py --data ../shared/data > tests/benchmarks/results/stretches.json
+    python -m models.lab.studies.stretches --data ../shared/data > tests/benchmarks/results/stretches.json
 
 The first documents of five evaluation sets. Stretches of 20 to 400 words (log-uniform) lose their marks,
 their case, both, or become ALL CAPS with or without marks: about a third of the words, each document in several
@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import documents, head, identity, options_with_data, print_report
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
+from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 #: Name -> words; documents from the start, none longer than half of that.
 REPORTED = dict.fromkeys(("podcast", "interviews", "ted", "gum_spoken", "phone"), 6000)
@@ -79,7 +79,9 @@ class Tally:
     outside: dict[str, Counter[str]] = field(default_factory=lambda: {"auto": Counter(), "keep": Counter()})
 
     def merge(self, other: Tally) -> None:
-        for table, more in ((self.found, other.found), (self.restored, other.restored)):
+        pairs: list[tuple[dict[Any, Counts], dict[Any, Counts]]]
+        pairs = [(self.found, other.found), (self.restored, other.restored)]
+        for table, more in pairs:
             for name, counts in more.items():
                 sums = table.setdefault(name, Counts())
                 sums.right, sums.said, sums.there = (

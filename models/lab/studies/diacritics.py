@@ -1,6 +1,6 @@
 """How many words of a text typed without diacritics are correct before and after `--diacritics restore`.
 
-    python tests/benchmarks/diacritics.py --data ../shared/data > tests/benchmarks/results/diacritics.json
+    python -m models.lab.studies.diacritics --data ../shared/data > tests/benchmarks/results/diacritics.json
 
 The beginnings of Romanian and Spanish evaluation sets without their diacritics; marks and case are kept. The reference
 is normalised first (one code point per letter), because that is not part of the restoration.
@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from measuring import digest, head, options_with_data, print_report
-
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigram_engine import NgramEngine
+from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
 SETS = {
     "ro": ("eltec_rom", "xquad", "blog_titus", "ud_rrt_test"),

@@ -1,6 +1,6 @@
 """Recall and precision of the mistakes that `cappunc review` lists.
 
-    python tests/benchmarks/review.py --data ../shared/data > tests/benchmarks/results/review.json
+    python -m models.lab.studies.review --data ../shared/data > tests/benchmarks/results/review.json
 
 The first words of three evaluation sets, stripped, restored, and reviewed at several thresholds. A listed mark is wrong
 if the reference has one of another class (`labels.FOLD`); a listed case, if the reference differs in a capital and
@@ -15,14 +15,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from measuring import documents, head, identity, options_with_data, print_report
-
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.low_confidence import find_low_confidence
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
+from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}

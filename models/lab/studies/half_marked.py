@@ -1,6 +1,6 @@
 """What `--existing` auto, keep and replace make of texts that have some of their marks.
 
-    python tests/benchmarks/half_marked.py --data $DATA > tests/benchmarks/results/half_marked.json
+    python -m models.lab.studies.half_marked --data $DATA > tests/benchmarks/results/half_marked.json
 
 Marks are taken out of good transcripts at random, in runs, by kind and by cue, and put back by each of the three.
 Where a sentence end goes, the capital after it goes, too, unless the word has it within sentences, or the kind of
@@ -17,13 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from measuring import documents, head, identity, options_with_data, print_report
-
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import probabilities, rewrite
+from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 TUNING = {
     "en": ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress"),
