@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 
@@ -61,15 +62,18 @@ class TermCheck:
         #: Length of the longest term in characters.
         self.longest = max((len(str(term)) for several in glossary.terms.values() for term in several), default=0)
 
-    def check(self, texts: Sequence[str]) -> None:
-        """Look for the terms in the words of a file."""
+    def check(self, texts: Sequence[str]) -> Sightings | None:
+        """Look for the terms in the words of a file; returns what is new, None without a glossary."""
         if not self._glossary.terms:
-            return
-        self.add(self._glossary.sightings(texts))
+            return None
+        seen = self._glossary.sightings(texts)
+        self.add(seen)
         missing = [term for term in self._terms() if term not in self._found | self._apart.keys() | self._near.keys()]
         if missing and self._looked < _MOST_WORDS:
             self._looked += len(texts)
-            self._near |= near_matches(missing, [strip(text)[0].lower() for text in texts])
+            seen = replace(seen, near=near_matches(missing, [strip(text)[0].lower() for text in texts]))
+            self.add(seen)
+        return seen
 
     def _terms(self) -> dict[str, None]:
         return dict.fromkeys(str(term) for several in self._glossary.terms.values() for term in several)
@@ -78,6 +82,7 @@ class TermCheck:
         """Record terms that have been found."""
         self._found |= seen.found
         self._apart = {**seen.apart, **self._apart}
+        self._near = {**seen.near, **self._near}
 
     def report(self, reporter: Reporter, where: str = "in no file") -> None:
         """Print the terms that were not found, if any, in one line."""

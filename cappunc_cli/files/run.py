@@ -20,6 +20,7 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.files.atomic import sync_directory
 from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import unified_diff
 from cappunc_cli.files.plan import refuse_name
@@ -152,6 +153,7 @@ class Worker:
     detail: Callable[[str], None] = lambda _: None
     node: str = ""
     _fixers: Fixers = field(init=False)
+    _terms: TermCheck = field(init=False)
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
 
@@ -160,6 +162,7 @@ class Worker:
         # again, an eighth of the time of reading and verifying.
         gc.set_threshold(100_000)
         self._fixers = Fixers(self.order.request, self._warnings.append, self.detail)
+        self._terms = TermCheck(self.order.request.common.options.glossary)
 
     def run(self, jobs: Sequence[Job], progress: ProgressCallback | None = None) -> Iterator[Result]:
         """Read the files, restore them together, and write each as soon as it is ready; one result a job.
@@ -326,7 +329,6 @@ class Worker:
                 data = fixed.data
         except Exception as error:
             return failed(job, error)
-        glossary = fixer.settings.options.glossary
         notes = [read.encoding.note if fixed.words else "", file.note]
         return Result(
             job,
@@ -341,7 +343,7 @@ class Worker:
             fixed.respelled,
             fixed.rechecked,
             "; ".join(filter(None, notes)),
-            glossary.sightings(file.new) if glossary.terms else None,
+            self._terms.check(file.new),
             data,
         )
 

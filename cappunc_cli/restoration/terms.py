@@ -41,10 +41,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """The terms found in a text, and those found only with other word boundaries (`apart`), with the text's words."""
+    """The terms found in a text, and the text's words in place of those that were not.
+
+    `apart` are the same with other word boundaries ("bio n tech" for BioNTech), `near` look or sound like the term.
+    """
 
     found: frozenset[str] = frozenset()
     apart: Mapping[str, str] = field(default_factory=dict)
+    near: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
+from commands import cappunc
 
 from cappunc_cli.files import glossary_file
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, near_matches
@@ -68,3 +70,19 @@ def test_suggestions_are_listed_and_change_nothing(capsys: pytest.CaptureFixture
     terms.report(Reporter())
     told = "cappunc: 1 glossary term found in no file: Cynthia Breazeal (perhaps “cynthia brazil”)\n"
     assert capsys.readouterr().err == told
+
+
+def test_fix_lists_suggestions(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "terms.txt").write_text("Cynthia Breazeal\n")
+    for name, text in (("a.txt", "then we went to london\n"), ("b.txt", "then cynthia brazil said it\n")):
+        (tmp_path / name).write_text(text)
+    files = (tmp_path / "a.txt", tmp_path / "b.txt", "-o", tmp_path / "fixed/")
+    for jobs in ("1", "2"):
+        run = cappunc(
+            "fix", "--force", "--jobs", jobs, "--glossary", tmp_path / "terms.txt", "--model", tiny_model, *files
+        )
+        assert (
+            b"1 glossary term found in no file: Cynthia Breazeal (perhaps \xe2\x80\x9ccynthia brazil\xe2\x80\x9d)\n"
+            in run.stderr
+        )
+        assert b"brazil" in (tmp_path / "fixed/b.txt").read_bytes().lower()
