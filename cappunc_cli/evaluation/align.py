@@ -62,14 +62,8 @@ class Alignment:
 
 def tokens(words: Sequence[str]) -> list[Token]:
     """Split written words; equal words share one Token."""
-    known: dict[str, Token] = {}
-    result = []
-    for word in words:
-        token = known.get(word)
-        if token is None:
-            token = known[word] = Token(*strip(word))
-        result.append(token)
-    return result
+    known = {word: Token(*strip(word)) for word in dict.fromkeys(words)}
+    return [known[word] for word in words]
 
 
 def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:

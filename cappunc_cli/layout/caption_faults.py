@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol
 
+from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
+from cappunc_cli.layout.segmentation import Caption
 
 #: Tolerance (ms): files round times to milliseconds, ASS to hundredths of a second.
 _ROUNDING = 10
 
 
-class ShownCaption(Protocol):
-    """Lines and the time for which they are shown (ms)."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    @property
-    def lines(self) -> Sequence[str]: ...
+#: Lines and the time for which they are shown (ms).
+ShownCaption = Caption | ShownCue
 
 
 @dataclass(frozen=True, slots=True)
