@@ -98,4 +98,5 @@ def as_html(
 
 
 def _bar(share: float | None) -> str:
-    return "" if share is None else f'<br><meter min="0" max="1" value="{share:.4f}"></meter>'
+    # Hidden from screen readers, which have just read the figure.
+    return "" if share is None else f'<br><meter aria-hidden="true" min="0" max="1" value="{share:.4f}"></meter>'

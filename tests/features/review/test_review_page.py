@@ -574,10 +574,12 @@ def test_reports_have_the_same_style_and_axe_finds_nothing(browser: Any, tmp_pat
     (tmp_path / "ref").mkdir()
     (tmp_path / "ref/talk.srt").write_bytes(film()[1])
     command("check", "--captions", "netflix", talk, "--report", captions)
-    run = command("eval", "--ref", tmp_path / "ref/talk.srt", talk, "--html", page)
-    assert run.exit_code == 0, run.output
+    reference, systems = tmp_path / "ref/talk.srt", tmp_path / "systems.html"
+    for hypotheses, target in (([talk], page), ([reference, talk], systems)):
+        run = command("eval", "--ref", reference, *hypotheses, "--html", target)
+        assert run.exit_code == 0, run.output
     source = axe()
-    for path in (page, captions):
+    for path in (page, systems, captions):
         for theme in ("light", "dark"):
             screen(390, prefers_color_scheme=theme)
             browser.get(path.as_uri())
