@@ -31,7 +31,7 @@ from cappunc_cli.evaluation.metrics import (
     sign,
     word_accuracy,
 )
-from cappunc_cli.evaluation.mistakes import Edit, edits_of
+from cappunc_cli.evaluation.mistakes import EDITS, edits_of
 
 Preset = Callable[[Evaluation], Mapping[str, Reported]]
 #: The class of a side, as a preset names it.
@@ -52,8 +52,13 @@ def _three(table: ContingencyTable) -> Reader:
     return lambda side: table.mark(side) or "O"
 
 
-def _named(scores: dict[str, Score], names: dict[str, str]) -> dict[str, Value]:
+def _named(scores: dict[str, Score], names: Mapping[str, str]) -> dict[str, Value]:
     return {names.get(key, key): value for key, value in scores.items()}
+
+
+def _pooled(scores: dict[str, Score], names: Mapping[str, str], total: str) -> dict[str, Value]:
+    """Classes by the names of a project, and their micro average."""
+    return {**_named(scores, names), total: pool(scores.values())}
 
 
 def weighted(scores: Iterable[Score]) -> Score:
@@ -78,7 +83,7 @@ def xashru(evaluation: Evaluation) -> dict[str, Value]:
     """xashru/punctuation-restoration (Alam et al. 2020), also Shi et al. 2021: micro over , . ?"""
     table = evaluation.table
     scores = _classes(table, _three(table), ",.?")
-    return {**_named(scores, _LONG), "overall": pool(scores.values())}
+    return _pooled(scores, _LONG, "overall")
 
 
 def nemo(evaluation: Evaluation) -> dict[str, Value]:
@@ -120,11 +125,11 @@ def edge(evaluation: Evaluation) -> dict[str, Value]:
     """Edge-Punct-Casing (2024): micro over , . ? and micro over UPPER, CAP, MIX."""
     table = evaluation.table
     marks = _classes(table, _three(table), ",.?")
-    result: dict[str, Value] = {**_named(marks, _LONG), "punctuation overall": pool(marks.values())}
+    result = _pooled(marks, _LONG, "punctuation overall")
     if evaluation.cased:
         cases = _classes(table, lambda side: side.case.value, [Case.UPPER, Case.CAPITAL, Case.MIXED])
         names = {Case.UPPER.value: "UPPER", Case.CAPITAL.value: "CAP", Case.MIXED.value: "MIX"}
-        result |= {**_named(cases, names), "casing overall": pool(cases.values())}
+        result |= _pooled(cases, names, "casing overall")
     return result
 
 
@@ -132,10 +137,10 @@ def jointcappunc(evaluation: Evaluation) -> dict[str, Value]:
     """JointCapPunc (2022): micro over . , ? and micro over the cases 1 (Capital) and 2 (UPPER)."""
     table = evaluation.table
     marks = _classes(table, _three(table), ".,?")
-    result: dict[str, Value] = {**_named(marks, {**_LONG, "?": "QMARK"}), "f1_punc": pool(marks.values())}
+    result = _pooled(marks, {**_LONG, "?": "QMARK"}, "f1_punc")
     if evaluation.cased:
         cases = _classes(table, lambda side: side.case.value, [Case.CAPITAL, Case.UPPER])
-        result |= {**_named(cases, {"capital": "1", "upper": "2"}), "f1_cap": pool(cases.values())}
+        result |= _pooled(cases, {"capital": "1", "upper": "2"}, "f1_cap")
     return result
 
 
@@ -170,23 +175,23 @@ def caranica(evaluation: Evaluation) -> dict[str, Value]:
 def autopunct(evaluation: Evaluation) -> dict[str, Value]:
     """AutoPunct (2021): 13 classes, several per word, and micro over them; micro over the cases."""
     scores = {name: sign(evaluation.table, symbol) for symbol, name in _AUTOPUNCT.items()}
-    result: dict[str, Value] = {**scores, "punctuation micro": pool(scores.values())}
+    result = _pooled(scores, {}, "punctuation micro")
     if evaluation.cased:
         names = {Case.CAPITAL: "CAP", Case.UPPER: "UPPER", Case.MIXED: "MIX"}
         cases = {name: case(evaluation.table, wanted) for wanted, name in names.items()}
-        result |= {**cases, "capitalisation micro": pool(cases.values())}
+        result |= _pooled(cases, {}, "capitalisation micro")
     return result
 
 
 def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
-    """Corrections that an editor would have to make (`edits.py`), per 1,000 words of the reference."""
-    counts = Counter[Edit]()
+    """Corrections that an editor would have to make (`mistakes.edits`), per 1,000 words of the reference."""
+    counts = Counter[str]()
     words = 0
     for alignment in evaluation.alignments:
         words += len(alignment.reference)
         counts.update(edit for edit, _ in edits_of(alignment))
     every = PerThousand(counts.total(), words)
-    return {"all edits": every, **{edit.value: PerThousand(counts[edit], words) for edit in Edit}}
+    return {"all edits": every, **{edit: PerThousand(counts[edit], words) for edit in EDITS}}
 
 
 _AUTOPUNCT = {

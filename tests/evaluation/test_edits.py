@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import Label, cached_strip
-from cappunc_cli.evaluation.mistakes import Edit, edits
+from cappunc_cli.evaluation.mistakes import edits
 
 
 def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -20,7 +20,7 @@ def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
     before: tuple[Label | None, Label | None] = (None, None)
     result = []
     for pair in pairs:
-        result += [str(edit) for edit in edits(*pair, before)]
+        result += edits(*pair, before)
         before = pair
     return result
 
@@ -60,8 +60,8 @@ def test_each_place_is_mended_once(wanted: str, found: str, expected: list[str])
 
 def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
     word = cached_strip("Well,")[1]
-    assert list(edits(word, None, (None, None))) == [Edit.COMMA_MISSED]
-    assert list(edits(None, word, (None, None))) == [Edit.COMMA_SUPERFLUOUS]
+    assert list(edits(word, None, (None, None))) == ["comma missed"]
+    assert list(edits(None, word, (None, None))) == ["comma superfluous"]
 
 
 def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:

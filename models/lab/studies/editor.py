@@ -25,7 +25,7 @@ from typing import Any
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.words import Word, timestamp
-from cappunc_cli.evaluation.mistakes import Edit, count_edits, edits
+from cappunc_cli.evaluation.mistakes import EDITS, edits
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
@@ -58,6 +58,9 @@ CORPORA = {
     "vi": ("vietnews_q", "novel_obsidian"),
 }
 _WORDS = 2500
+#: A quotation that a reader accepts without marks.
+TOLERATED = "quotation never opened"
+KINDS = (*EDITS, TOLERATED)
 
 Count = dict[str, int]
 
@@ -113,16 +116,16 @@ def counted(accepted: Accepted, texts: Sequence[str]) -> Count:
             f"other words: {[pair for pair in zip(gold, texts, strict=False) if pair[0] != fold(pair[1])][:3]}"
         )
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, count_edits)
-    return _count(words, texts) | {Edit.TOLERATED: tolerated}
+    words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at)))
+    return _count(words, texts) | {TOLERATED: tolerated}
 
 
 def _count(words: Sequence[str], texts: Sequence[str]) -> Count:
     counts = Counter(mend for mend, _ in listed(words, texts))
-    return {"words": len(words), **{mend: counts[mend] for mend in Edit}}
+    return {"words": len(words), **{mend: counts[mend] for mend in KINDS}}
 
 
-def listed(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[Edit, int]]:
+def listed(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Each thing to mend and the number of its word."""
     pairs = [(cached_strip(word)[1], cached_strip(text)[1]) for word, text in zip(words, texts, strict=True)]
     for i, (wanted, found) in enumerate(pairs):
@@ -138,7 +141,7 @@ def total(counts: Iterable[Mapping[str, int]]) -> Count:
     return dict(every)
 
 
-def rate(count: Mapping[str, int], kinds: Iterable[str] = Edit) -> float:
+def rate(count: Mapping[str, int], kinds: Iterable[str] = KINDS) -> float:
     """How many of these mends there are per 1,000 words."""
     return round(1000 * sum(count.get(kind, 0) for kind in kinds) / max(count["words"], 1), 1)
 
@@ -158,7 +161,7 @@ def of_texts(models: Mapping[str, Model], show: bool) -> dict[str, Count]:
 
 def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, count_edits)
+    words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at)))
     print(f"== {path.parent.name}/{path.stem}: {tolerated} tolerated", file=sys.stderr)
     for mend, i in listed(words, texts):
         around = " ".join([*texts[max(i - 5, 0) : i], f"|{texts[i]}|", *texts[i + 1 : i + 4]])
@@ -208,7 +211,7 @@ def table(runs: Mapping[str, Mapping[str, Count]]) -> str:
                 f"| {label} | {counts[-1]['words']:,} | {' | '.join(f'{rate(count):.1f}' for count in counts)} |"
             )
     every = [total(rows.values()) for rows in runs.values()]
-    for label, of_mend in [("**all**", list(Edit)), *((f"{mend}", [mend]) for mend in Edit)]:
+    for label, of_mend in [("**all**", list(KINDS)), *((f"{mend}", [mend]) for mend in KINDS)]:
         cells = " | ".join(f"{rate(count, of_mend):.1f}" for count in every)
         lines.append(f"| {label} | {every[-1]['words']:,} | {cells} |")
     return "\n".join(lines) + "\n"
