@@ -49,7 +49,7 @@ def edits(wanted: Label | None, found: Label | None, before: tuple[Label | None,
         yield "capital missed"
 
 
-def edits_of(alignment: Alignment) -> Iterator[tuple[str, int]]:
+def alignment_edits(alignment: Alignment) -> Iterator[tuple[str, int]]:
     """All corrections, each with the number of its pair in the alignment."""
     before: tuple[Label | None, Label | None] = (None, None)
     for number, (i, j) in enumerate(alignment.pairs()):

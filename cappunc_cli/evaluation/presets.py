@@ -31,7 +31,7 @@ from cappunc_cli.evaluation.metrics import (
     sign,
     word_accuracy,
 )
-from cappunc_cli.evaluation.mistakes import EDITS, edits_of
+from cappunc_cli.evaluation.mistakes import EDITS, alignment_edits
 
 Preset = Callable[[Evaluation], Mapping[str, Reported]]
 #: The class of a side, as a preset names it.
@@ -189,7 +189,7 @@ def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
     words = 0
     for alignment in evaluation.alignments:
         words += len(alignment.reference)
-        counts.update(edit for edit, _ in edits_of(alignment))
+        counts.update(edit for edit, _ in alignment_edits(alignment))
     every = PerThousand(counts.total(), words)
     return {"all edits": every, **{edit: PerThousand(counts[edit], words) for edit in EDITS}}
 

@@ -75,7 +75,7 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
     return digest.hexdigest()[:12]
 
 
-def title_of(name: str) -> str:
+def metric_title(name: str) -> str:
     """The name of a metric as shown in reports."""
     short = name.removeprefix("all.").removeprefix("around.")
     return _TITLES.get(short, short) + (" ↓" if name in ERRORS else "")
@@ -155,7 +155,7 @@ def file_table(evaluation: Evaluation) -> Table:
         [str(line["name"]), f"{line['words']:,}", *(f"{100 * float(str(line[key])):.1f}" for key in figures)]
         for line in lines
     ]
-    return Table(["file", "words", *map(title_of, figures)], rows)
+    return Table(["file", "words", *map(metric_title, figures)], rows)
 
 
 def headline(value: Reported) -> float:
@@ -212,7 +212,7 @@ def table(lines: Sequence[ReportRow]) -> Table:
 
 def _cells(row: ReportRow, with_bounds: bool) -> list[str]:
     """The cells of a row as text; percentages have one decimal."""
-    title = title_of(row.name)
+    title = metric_title(row.name)
     bounds = [f"{100 * row.interval.low:.1f}–{100 * row.interval.high:.1f}" if row.interval else ""] * with_bounds
     if isinstance(row.value, Score):
         value = row.value

@@ -15,7 +15,7 @@ from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Resampled, resample
 from cappunc_cli.evaluation.metrics import Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.report import Signature, files, headline, plain, title_of
+from cappunc_cli.evaluation.report import Signature, files, headline, metric_title, plain
 from cappunc_cli.evaluation.tables import Table
 
 #: The columns of the table; --json and --csv have all scores.
@@ -55,7 +55,7 @@ def table(systems: Sequence[System]) -> Table:
     rows = [
         [system.name, *(_cell(system, name) for name in names), *([_p(system)] if tested else [])] for system in systems
     ]
-    return Table(["system", *map(title_of, names), *(["p, micro"] if tested else [])], rows)
+    return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
 
 
 def bars(systems: Sequence[System]) -> list[list[float | None]]:
@@ -111,7 +111,7 @@ def by_file(systems: Sequence[System]) -> Table:
         rows.append([f"{of_file[0]['name']}, {of_file[0]['words']:,} words"])
         for system, found in zip(systems, of_file, strict=True):
             rows.append([system.name, *(f"{100 * float(str(found[name])):.1f}" for name in names)])
-    return Table(["", *map(title_of, names)], rows)
+    return Table(["", *map(metric_title, names)], rows)
 
 
 def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object]:

@@ -66,7 +66,7 @@ _YIELDS = 500
 _LONGEST_WAIT = 2_000
 
 
-def as_heard(words: Sequence[Word], channels: Sequence[Hashable]) -> tuple[list[int], list[Word]]:
+def interleaved(words: Sequence[Word], channels: Sequence[Hashable]) -> tuple[list[int], list[Word]]:
     """Put the words of several channels in the order in which they are heard.
 
     `channels` has one name per word. Returns the indices of the words in the new order, and the words in that order

@@ -23,7 +23,7 @@ from cappunc_cli.cli.main import app, main
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import datasets
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
-from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, rows, title_of
+from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, metric_title, rows
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.features.evaluate.pages import page
 
@@ -581,7 +581,7 @@ def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
 
     def titles(reference: str, hypothesis: str) -> list[str]:
         evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])
-        return [title_of(row.name) for row in rows(evaluation) if row.section == "Around the word"]
+        return [metric_title(row.name) for row in rows(evaluation) if row.section == "Around the word"]
 
     assert titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?") == [
         "question ¿", "quote “", "quote ”", "micro", "micro of every mark"

@@ -25,7 +25,7 @@ from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.storage import read_text
 from cappunc_cli.formats.cues import milliseconds
 from cappunc_cli.languages import LANGUAGES, language
-from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, as_heard, cut, render
+from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, cut, interleaved, render
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
 from cappunc_cli.layout.segmentation import Cutter
 
@@ -322,7 +322,7 @@ def test_limits_that_hold_nothing_are_refused() -> None:
 def test_channels_are_heard_together(spoken: list[list[Word]]) -> None:
     words = [word for channel in spoken for word in channel]
     names = [name for name, channel in enumerate(spoken) for _ in channel]
-    order, heard = as_heard(words, names)
+    order, heard = interleaved(words, names)
     assert sorted(order) == list(range(len(words)))
     for name in range(len(spoken)):
         own = [i for i in order if names[i] == name]
@@ -334,12 +334,12 @@ def test_channels_are_heard_together(spoken: list[list[Word]]) -> None:
 
 def test_simultaneous_speakers_wait_for_each_other() -> None:
     long, short = timed("so this is all that we have seen in the last two years"), timed("yes I know", 300, 900)
-    order, heard = as_heard([*long, *short], ["A"] * len(long) + ["B"] * len(short))
+    order, heard = interleaved([*long, *short], ["A"] * len(long) + ["B"] * len(short))
     assert " ".join(w.text for w in heard) == "so this is all that we have seen in the yes I know last two years"
     assert [w.turn for w in heard] == [0] * 10 + [1] * 3 + [2] * 3
     assert order[10] == len(long)
     late = timed("yes", 300, 4000)
-    assert [w.text for w in as_heard([*late, *long], "BAAAAAAAAAAAAA")[1]][-1] == "yes"
+    assert [w.text for w in interleaved([*late, *long], "BAAAAAAAAAAAAA")[1]][-1] == "yes"
 
 
 def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from cappunc_cli.cli.usage import (
     tallied,
 )
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, named_kind, suffix_of
+from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
 from cappunc_cli.files.encodings import shown_utf_8
@@ -55,7 +55,7 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     found = jobs_asked(names, options.inputs, reporter, options.output)
     with options_checked():
         also_read = files_read(options.glossary, options.inputs.files_from)
-        jobs = made_jobs(found, suffix_of(kind), options.output, names, also_read)
+        jobs = made_jobs(found, file_suffix(kind), options.output, names, also_read)
         named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
 
@@ -172,7 +172,7 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
     also_read = files_read(options.glossary, options.inputs.files_from)
     with options_checked():
         refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
-        suffix = None if rewrap else suffix_of(kind)
+        suffix = None if rewrap else file_suffix(kind)
         jobs = made_jobs(found, suffix, output, names, also_read, ".captions")
         refuse_result(report, "--report", jobs)
         if rewrap:

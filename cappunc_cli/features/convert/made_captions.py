@@ -15,7 +15,7 @@ from cappunc_cli.files.progress import counted
 from cappunc_cli.formats import channels
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
-from cappunc_cli.layout import Caption, as_heard, cut, render
+from cappunc_cli.layout import Caption, cut, interleaved, render
 from cappunc_cli.layout.caption_files import READ_AS, early_note
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.stl_file import stl_captions
@@ -81,7 +81,7 @@ def cut_captions(
     names = [document.speakers.get(word.turn, "") for word in document.words]
     shown = list(texts)
     if len(set(recordings)) == 1 < len(set(word_channels)):
-        order, words = as_heard(words, word_channels)
+        order, words = interleaved(words, word_channels)
         shown = [texts[i] for i in order]
         names = [names[i] or word_channels[i][1] for i in order]
     turns = [word.turn for word in words]

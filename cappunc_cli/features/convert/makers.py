@@ -52,7 +52,7 @@ KINDS = (*CAPTION_KINDS, *TRANSCRIPTS, "json")
 TTML_PROFILES = ("ebu-tt-d", "imsc")
 
 
-def suffix_of(kind: str) -> str:
+def file_suffix(kind: str) -> str:
     """The suffix of the files of a format."""
     return ".sub" if kind == "microdvd" else f".{kind}"
 
@@ -61,7 +61,7 @@ def named_kind(output: str | None, kinds: Sequence[str]) -> str | None:
     """The output format that the suffix of a name means, if any."""
     suffix = PurePath(output or "").suffix.lower()
     known = ((kind, formats.FORMATS[kind].suffixes if kind in formats.FORMATS else ()) for kind in kinds)
-    return next((kind for kind, others in known if suffix in (suffix_of(kind), *others)), None)
+    return next((kind for kind, others in known if suffix in (file_suffix(kind), *others)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def evaluate(
         bootstrap=bootstrap,
         seed=seed,
     )
-    groups = systems_of(options.references, options.hypotheses)
+    groups = grouped_by_system(options.references, options.hypotheses)
     if len(groups) > 1:
         return as_dict(*_compare(options, groups, FileTally()))
     return _as_dict(options, _score(options, FileTally()))
@@ -98,7 +98,7 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
     if options.html is not None:
         refuse_input(options.html, "--html", map(str, listing((*options.references, *options.hypotheses))))
         Path(options.html).parent.mkdir(parents=True, exist_ok=True)
-    groups = systems_of(options.references, options.hypotheses)
+    groups = grouped_by_system(options.references, options.hypotheses)
     if len(groups) > 1:
         compared, signature = _compare(options, groups, tally)
         _report_systems(options, compared, signature)
@@ -112,7 +112,7 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
     return not failures
 
 
-def systems_of(references: Sequence[Path], hypotheses: Sequence[Path]) -> dict[str, list[Path]]:
+def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) -> dict[str, list[Path]]:
     """The hypotheses of each system by its name: each directory, or each file beside a single reference file.
 
     Otherwise (several references in order, or files beside a directory) all hypotheses are those of one system.
