@@ -68,27 +68,20 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     jobs = jobs_asked(names, inputs, reporter, results=True)
     restoring = Options(marks=options.marks, pauses=options.pauses, glossary=load_glossaries(options.glossary))
     model = options.model
-    choice, common = (
-        choice_asked(context, model),
-        Settings("", model.device, inputs.format_name, restoring, model.engine, fps=inputs.fps),
-    )
+    common = Settings("", model.device, inputs.format_name, restoring, model.engine, fps=inputs.fps)
+    request = FixRequest(choice_asked(context, model), common)
     if options.open_ or html is not None:
         with options_checked():
             read = files_read(options.glossary, options.compare, *(job.source for job in jobs))
             refuse_input(html, "--html", read)
-        _page(_session(jobs, FixRequest(choice, common), options, reporter), html, reporter)
+        _page(_session(jobs, request, options, reporter), html, reporter)
         return
-    _list(jobs, FixRequest(choice, common), options, reporter)
+    _list(jobs, request, options, reporter)
     if reporter.errors:
         raise typer.Exit(1)
 
 
-def _list(
-    jobs: Sequence[Job],
-    request: FixRequest,
-    options: ReviewOptions,
-    reporter: Reporter,
-) -> None:
+def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> None:
     """Print the places of all files as lines, CSV or JSON."""
     terms = TermCheck(request.common.options.glossary)
 
@@ -118,11 +111,6 @@ def _list(
 def _check(context: typer.Context, options: ReviewOptions) -> None:
     """Raises BadParameter for options that contradict each other or have no effect."""
     of_page, applied = options.open_ or options.html is not None, options.apply is not None
-    of_apply = {
-        "-o": options.output is not None,
-        "--in-place": options.in_place and not options.open_,
-        "--force": options.force,
-    }
     outputs = {
         "--json": options.as_json,
         "--csv": options.as_csv,
@@ -130,8 +118,17 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         "--open": options.open_,
         "--apply": applied,
     }
-    unused = {name: given and not applied for name, given in of_apply.items()}
-    _check_combination(outputs, {"--compare": options.compare is not None and not of_page} | unused)
+    chosen = [name for name, given in outputs.items() if given]
+    if len(chosen) > 1:
+        raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
+    for name, given, needed in (
+        ("--compare", options.compare is not None and not of_page, "--html or --open"),
+        ("-o", options.output is not None and not applied, "--apply"),
+        ("--in-place", options.in_place and not applied and not options.open_, "--apply or --open"),
+        ("--force", options.force and not applied, "--apply"),
+    ):
+        if given:
+            raise typer.BadParameter(f"needs {needed}", param_hint=name)
     if options.in_place:
         refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
     if applied:
@@ -140,17 +137,6 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         refuse_typed(context, ("most",), "applies to lists only: a page has all places")
     files = options.inputs.files or PIPE
     refuse_second_read(apply=options.apply, compare=options.compare, glossary=options.glossary, FILES=files)
-
-
-def _check_combination(outputs: dict[str, bool], unused: dict[str, bool]) -> None:
-    """Raises BadParameter if two kinds of output are asked for, or an option that the chosen one does not use."""
-    chosen = [name for name, given in outputs.items() if given]
-    if len(chosen) > 1:
-        raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
-    for name, given in unused.items():
-        if given:
-            needed = {"--compare": "--html or --open", "--in-place": "--apply or --open"}.get(name, "--apply")
-            raise typer.BadParameter(f"needs {needed}", param_hint=name)
 
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
