@@ -57,13 +57,17 @@ class Choices(TypedDict, total=False):
 
 
 class How(TypedDict, total=False):
-    """How a source is read and restored: the keywords that `captions`, `convert` and `review` share with `fix`."""
+    """How a source is read and restored: the keywords that `captions`, `convert` and `review` share.
+
+    `fps` is the frame rate of sources in frames that do not tell it, and of files that are written in frames.
+    """
 
     language: str
     format: str | None
     encoding: str | None
     fast: bool
     device: str
+    fps: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,8 @@ def opened(
     named, hint = how.get("language", AUTO), how.get("format")
     with _errors_about(source):
         text, found = _content(source, hint, how.get("encoding"))
-        settings = Settings("", how.get("device", "auto"), hint, _options(restoring or {}))
+        device, fps = how.get("device", "auto"), how.get("fps")
+        settings = Settings("", device, hint, _options(restoring or {}), fps=fps)
         if restoring is not None:
             fixer = _fixer(text, model, named, how.get("fast", False), settings)
             own = fixer.language

@@ -32,7 +32,7 @@ from cappunc_cli.languages import Language
 from cappunc_cli.layout import CAPTION_FORMATS, Limits, LineBreaker
 from cappunc_cli.layout.caption_files import VOICED
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
-from cappunc_cli.layout.frames import Writing, frame_rate, on_frames
+from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate, on_frames
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speakers import shown_names
 from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
@@ -186,7 +186,6 @@ def captions(
     limits: Mapping[str, float] = MappingProxyType({}),
     by: str = "limits",
     speakers: str = "none",
-    fps: float | None = None,
     restore: bool = True,
     glossary: Glossary | Iterable[str] = (),
     **how: Unpack[How],
@@ -207,10 +206,10 @@ def captions(
     known = [field.name for field in fields(LimitOptions)]
     if unknown := limits.keys() - {*known}:
         raise WrongUsage(f"no limit {min(unknown)!r}; there are {', '.join(known)}")
-    profiles = Profiles(profile, {}, LimitOptions(**limits).asked(), fps)  # type: ignore[arg-type]  # verified by Limits
+    profiles = Profiles(profile, {}, LimitOptions(**limits).asked(), how.get("fps"))  # type: ignore[arg-type]  # verified by Limits
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
         own, sentences = profiles.of(found.language.code), by == "sentence"
-        maker = CaptionMaker(found.fixer, found.language, to, own, restore, speakers, sentences, fps)
+        maker = CaptionMaker(found.fixer, found.language, to, own, restore, speakers, sentences, how.get("fps"))
         return maker.make(found.document, found.name, found.encoding)[0]
 
 
@@ -223,7 +222,6 @@ def convert(
     names: Mapping[str, str] = MappingProxyType({}),
     times: bool = False,
     attach: bool = False,
-    fps: float = 25.0,
     ttml_profile: str = "",
     restore: bool = True,
     glossary: Glossary | Iterable[str] = (),
@@ -239,7 +237,7 @@ def convert(
     """
     _require("to", to, KINDS)
     _require("ttml_profile", ttml_profile, ("", *TTML_PROFILES))
-    writing = Writing(frame_rate(fps), ttml_profile)
+    writing = Writing(frame_rate(how.get("fps") or USUAL_RATE), ttml_profile)
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
         maker = Converter(found.fixer, found.language, to, restore, speakers, times, attach, names, writing)
         return maker.make(found.document, found.name, found.encoding)[0]
