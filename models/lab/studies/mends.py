@@ -5,7 +5,7 @@
 `before` is the program at an earlier commit, checked out from git, with the English model of that time; `en-fast`
 is the same model with today's decoding; `after` is today's `en`. Each gets the first words of each set as a
 recogniser would write them, one turn per line, and runs `cappunc fix`; corrections are counted as by
-`cappunc eval --metric editor` (`evaluation/edits.py`). tables.py puts the rates into docs/benchmarks.md.
+`cappunc eval --metric editor` (`evaluation/mistakes.py`). tables.py puts the rates into docs/benchmarks.md.
 Seven minutes on one busy core.
 """
 

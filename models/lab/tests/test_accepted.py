@@ -10,7 +10,7 @@ import pytest
 
 from cappunc_cli.document.labels import Label, cached_strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation.mistakes import Edit, edits
+from cappunc_cli.evaluation.mistakes import edits
 from models.lab.studies.accepted import parse
 
 TEXTS = sorted((Path(__file__).parents[3] / "tests/editor").glob("*/*.txt"))
@@ -33,7 +33,7 @@ def left(notation: str, found: str) -> list[str]:
     nearest, tolerated = parse(notation).nearest(
         [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in edits(*at))
     )
-    return listed(nearest, words) + [str(Edit.TOLERATED)] * tolerated
+    return listed(nearest, words) + ["quotation never opened"] * tolerated
 
 
 @pytest.mark.parametrize(
