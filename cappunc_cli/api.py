@@ -8,24 +8,23 @@ from __future__ import annotations
 import os
 import reprlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Real
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import strip
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
 from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.files.fixer import Fixed, Fixer, Settings
-from cappunc_cli.files.inspection import Report, missing_entries
+from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.request import ModelChoice
+from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.languages import Language, codes_of
 from cappunc_cli.languages import language as conventions
 from cappunc_cli.restoration.models.model import Model
@@ -37,9 +36,6 @@ from cappunc_cli.restoration.terms import Glossary
 Source = str | bytes | os.PathLike[str]
 #: What to do with diacritics.
 Diacritics = Literal["keep", "normalise", "restore"]
-
-#: Models kept open between calls.
-_OPEN_MODELS = 2
 
 
 class Choices(TypedDict, total=False):
@@ -170,36 +166,11 @@ def restore_words(
     >>> cappunc.restore_words(words)
     [' Good', ' evening,', ' London.']
     """
-    items = list(words)
-    texts = [_text_of(item) for item in items]
-    joins = 2 * sum(text[:1].isspace() for text in texts) > len(texts)
-    groups: list[list[int]] = []
-    for i, text in enumerate(texts):
-        if groups and joins and text and not text[:1].isspace():
-            groups[-1].append(i)
-        elif text.strip():
-            groups.append([i])
-    turns = _turns([_value(item, "speaker") for item in items])
-    document = Document(
-        "words",
-        "",
-        [
-            Word(
-                "".join(texts[i] for i in group).strip(),
-                _milliseconds(items[group[0]], "start"),
-                _milliseconds(items[group[-1]], "end"),
-                turn=turns[group[0]],
-            )
-            for group in groups
-        ],
-    )
+    given = RecogniserWords(list(words))
     settings = Settings("", device, None, _options(options))
-    fixer = _fixer(" ".join(document.texts), model, language, fast, settings)
-    (new,) = fixer.restore([document])
-    for group, old, text in zip(groups, document.texts, new, strict=True):
-        for i, piece in zip(group, _pieces(old, text, [texts[i] for i in group]), strict=True):
-            texts[i] = piece
-    return texts
+    fixer = _fixer(" ".join(given.document.texts), model, language, fast, settings)
+    (new,) = fixer.restore([given.document])
+    return given.written(new)
 
 
 @contextmanager
@@ -230,51 +201,6 @@ def _options(choices: Choices) -> Options:
     return Options(glossary=glossary, **choices)  # type: ignore[arg-type, misc]  # the glossary was popped
 
 
-def _value(item: object, name: str) -> object:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
-
-
-def _text_of(item: object) -> str:
-    text = _value(item, "word")
-    text = _value(item, "text") if text is None else text
-    require("a word", text, str, "a dict or an object with a word or a text")
-    assert isinstance(text, str)
-    return text
-
-
-def _milliseconds(item: object, name: str) -> int | None:
-    seconds = _value(item, name)
-    require(f"{name} of a word", seconds, (Real, NoneType), "seconds or None")
-    return None if seconds is None else round(float(seconds) * 1000)  # type: ignore[arg-type]
-
-
-def _turns(speakers: Sequence[object]) -> list[int]:
-    """Numbers of turns: a new one begins where the speaker changes."""
-    turn, turns = 0, []
-    for i, speaker in enumerate(speakers):
-        turn += i > 0 and speaker != speakers[i - 1]
-        turns.append(turn)
-    return turns
-
-
-def _pieces(old: str, new: str, texts: Sequence[str]) -> list[str]:
-    """The pieces `texts` of a word `old` with the letters and marks of the `new` one."""
-    (_, old_label), (_, label) = strip(old), strip(new)
-    core = new[len(label.before) : len(new) - len(label.after)]
-    if len(texts) == 1 or len(core) != len(old) - len(old_label.before) - len(old_label.after):
-        found = [new, *[""] * (len(texts) - 1)]
-    else:
-        found, at = [], -len(old_label.before)
-        for text in texts:
-            stop = at + len(text.strip())
-            found.append(core[max(at, 0) : max(stop, 0)])
-            at = stop
-        last = max((i for i, piece in enumerate(found) if piece), default=0)
-        found[0], found[last] = label.before + found[0], found[last] + label.after
-    spaces = [(text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]) for text in texts]
-    return [f"{before}{piece}{after}" for (before, after), piece in zip(spaces, found, strict=True)]
-
-
 def check(
     source: Source,
     model: Model | str | os.PathLike[str] | None = None,
@@ -298,7 +224,10 @@ def check(
         text, _ = _content(source, format, encoding)
         fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
         document = fixer.read(text, _name(source))
-        return list(map(_unrestored, missing_entries(document, fixer)["stretches"]))
+        return [
+            Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
+            for one in missing_entries(document, fixer)["stretches"]
+        ]
 
 
 def read(
@@ -368,7 +297,7 @@ def _fixer(
     return Fixer(settings, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
 
 
-@lru_cache(_OPEN_MODELS)
+@lru_cache(2)  # models kept open between calls
 def _opened(name: str, device: str, engine: str) -> Model:
     return Fixer(Settings(name, device, None, Options(), engine), _warn).model
 
@@ -413,8 +342,3 @@ def _errors_about(source: Source) -> Iterator[None]:
             raise
         error.path = os.fspath(source)
         raise
-
-
-def _unrestored(entry: Report) -> Unrestored:
-    lines = entry["lines"] and tuple(entry["lines"])
-    return Unrestored(**{**entry, "lines": lines, "missing": tuple(entry["missing"])})

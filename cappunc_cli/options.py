@@ -12,7 +12,7 @@ options.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, MISSING, dataclass, fields, is_dataclass
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from math import isfinite
@@ -86,7 +86,7 @@ class Field:
     def completed(self, incomplete: str) -> list[str]:
         """What a shell offers for a value that has been begun."""
         option = self.option
-        known = resolved(option.complete) if isinstance(option.complete, str) else option.complete
+        known = load_reference(option.complete) if isinstance(option.complete, str) else option.complete
         values = option.choices or (known() if callable(known) else known or ())
         return [value for value in values if value.startswith(incomplete)]
 
@@ -117,7 +117,7 @@ class Field:
         if value is None and self.default is None:
             return None
         if self.repeated:
-            return tuple(map(self._checked, [value] if isinstance(value, str) else value))
+            return tuple(map(replace(self, kind=str).verify, [value] if isinstance(value, str) else value))
         allowed = (int, float) if self.kind is float else self.kind
         if not isinstance(value, allowed) or (isinstance(value, bool) and self.kind is not bool):
             raise ValueError(f"must be {self._expected()}, not {value!r}")
@@ -135,7 +135,7 @@ class Field:
             raise ValueError(f"must be {self._expected()}, not {value!r}")
         if option.check is None or not isinstance(value, str):
             return value
-        check = resolved(option.check) if isinstance(option.check, str) else option.check
+        check = load_reference(option.check) if isinstance(option.check, str) else option.check
         try:
             return check(value)
         except WrongUsage as error:
@@ -146,7 +146,7 @@ class Field:
         if option.choices:
             return f"one of {', '.join(option.choices)}"
         if self.kind is bool:
-            return "True or False"
+            return "true or false"
         if self.kind not in (int, float):
             return "a text"
         noun = "a whole number" if self.kind is int else "a number"
@@ -155,7 +155,7 @@ class Field:
         return noun if option.least is None else f"{noun} of at least {option.least:g}"
 
 
-def resolved(reference: str) -> Any:
+def load_reference(reference: str) -> Any:
     """What a reference such as `package.module:name` means; loads the module."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)

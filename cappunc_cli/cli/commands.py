@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from cappunc_cli.files.colour import is_coloured
-from cappunc_cli.options import MESSAGES, PANELS, Field, described, made, resolved
+from cappunc_cli.files.output import is_coloured
+from cappunc_cli.options import MESSAGES, PANELS, Field, described, load_reference, made
 from cappunc_cli.version import __version__
 
 #: Loaded when a command runs: help texts need no settings.
@@ -47,33 +47,12 @@ class Command:
     @property
     def options(self) -> type:
         """The dataclass of the options."""
-        found: type = resolved(f"cappunc_cli.features.{self.options_at}")
+        found: type = load_reference(f"cappunc_cli.features.{self.options_at}")
         return found
 
     def run(self, context: typer.Context, options: Any) -> None:
         """Run the command; loads all that it needs."""
-        resolved(f"cappunc_cli.features.{self.function_at}")(context, options)
-
-
-class Commands(MutableMapping[str, Any]):
-    """The commands of a group by name, each made when it is looked up."""
-
-    def __init__(self, table: Mapping[str, Command]) -> None:
-        self.table = table
-
-    def __getitem__(self, name: str) -> Any:
-        return command(name, self.table[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        raise TypeError("commands are named in a table")
-
-    __delitem__: Any = None
+        load_reference(f"cappunc_cli.features.{self.function_at}")(context, options)
 
 
 class _Help:
@@ -117,7 +96,10 @@ class CommandGroup(_Help, TyperGroup):
     table: Mapping[str, Command] = {}
 
     def __init__(self, **attributes: Any) -> None:
-        super().__init__(**{**attributes, "commands": Commands(self.table)})
+        super().__init__(**{**attributes, "commands": dict.fromkeys(self.table)})
+
+    def get_command(self, _context: Any, name: str) -> Any:
+        return command(name, self.table[name]) if name in self.table else None
 
     def list_commands(self, _context: Any) -> list[str]:
         return list(self.table)
@@ -172,7 +154,7 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
         given = {key: _value(context, fields[key], value) for key, value in values.items()}
         if context.invoked_subcommand is None:
             if row.takes_settings:
-                resolved(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
+                load_reference(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
             row.run(context, made(kind, given))
         else:
             refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
@@ -235,7 +217,7 @@ def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> No
 
 def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Field]]:
     """The options of all commands that take settings, by command and name."""
-    table = context.find_root().command.commands.table  # type: ignore[attr-defined]
+    table = context.find_root().command.table  # type: ignore[attr-defined]
     return {
         name: {field.name: field for field in described(row.options).values()}
         for name, row in table.items()

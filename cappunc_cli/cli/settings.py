@@ -63,11 +63,10 @@ def apply_settings(context: typer.Context, known: Known, fields: Mapping[str, Fi
 
 
 def _read(field: Field, one: Setting) -> Any:
-    from_text = one.source.startswith("$")
+    """The value of a setting; a number may be written as a text, and all values in the environment are."""
+    as_text = isinstance(one.value, str) and (one.source.startswith("$") or field.kind is not bool)
     try:
-        if field.kind is bool or field.repeated:
-            return field.read(one.value) if from_text else field.verify(one.value)
-        return field.read(str(one.value))
+        return field.read(one.value) if as_text else field.verify(one.value)
     except ValueError as error:
         raise WrongUsage(f"{one.option} {error}", one.source) from error
 
@@ -141,7 +140,7 @@ def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
         values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
         for name, value in values.items():
             if only is None or command == only:
-                yield Setting(command, name, _resolved(options[name], value, path, command == only), str(path))
+                yield Setting(command, name, _resolved(options[name], value, path), str(path))
 
 
 def _check_name(name: str, fields: Sequence[Field], path: Path) -> None:
@@ -151,26 +150,12 @@ def _check_name(name: str, fields: Sequence[Field], path: Path) -> None:
         raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
-def _resolved(field: Field, value: Any, path: Path, checked: bool) -> Any:
-    """The value with file names relative to the settings file resolved. Raises WrongUsage, for names always."""
-    if checked:
-        listed = field.repeated and isinstance(value, list)
-        for one in value if listed else [value]:
-            if expected := _kind_expected(field, one):
-                raise WrongUsage(f"{field.name} = {value!r}: must be {expected}", str(path))
+def _resolved(field: Field, value: Any, path: Path) -> Any:
+    """The value with file names relative to the settings file resolved. Raises WrongUsage for these."""
     if field.name not in _NAME_FILES:
         return value
     names = [_file_named(field.name, name, path) for name in _listed(value)]
     return names if isinstance(value, list) else names[0]
-
-
-def _kind_expected(field: Field, value: object) -> str:
-    """What kind of value an option takes, if this one is of another kind; otherwise ""."""
-    if field.kind is bool:
-        return "" if isinstance(value, bool) else "true or false"
-    if field.kind in (int, float):
-        return "" if isinstance(value, str | int | float) and not isinstance(value, bool) else "a number"
-    return "" if isinstance(value, str) else "a text"
 
 
 def _file_named(option: str, name: str, path: Path) -> str:

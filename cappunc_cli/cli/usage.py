@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 
 import typer
@@ -15,8 +15,8 @@ from cappunc_cli.files.encodings import codec_name
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, find_inputs
-from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -47,7 +47,7 @@ def known_device(name: str) -> str:
     return name
 
 
-def names_asked(context: typer.Context, inputs: Inputs) -> list[str]:
+def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
     """The inputs of a command: FILES, or the names in a --files-from list (relative to a directory in FILES), or `-`.
 
     Prints the command's help and exits with code 2 if there are none and standard input is a terminal. Raises
@@ -75,10 +75,10 @@ def names_asked(context: typer.Context, inputs: Inputs) -> list[str]:
     return [f"{root}/{name}" for name in listed]
 
 
-def jobs_asked(
+def input_jobs(
     names: Sequence[str], inputs: Inputs, reporter: Reporter, output: str | None = None, results: bool = False
 ) -> list[Job]:
-    """The jobs for the `names` of `names_asked`; with `results`, earlier results of `fix` are among them."""
+    """The jobs for the `names` of `input_names`; with `results`, earlier results of `fix` are among them."""
     below = inputs.files[0] if inputs.files and inputs.files_from else None
     found = find_inputs(
         names, inputs.format_name, reporter.error, output, inputs.encoding, below=below, results=results
@@ -86,7 +86,7 @@ def jobs_asked(
     return list(found)
 
 
-def choice_asked(context: typer.Context, options: ModelOptions) -> ModelChoice:
+def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:
     """The choice of models; raises BadParameter for options that contradict each other."""
     fast, model = options.fast, options.model
     if fast and model is not None:
@@ -101,7 +101,7 @@ def choice_asked(context: typer.Context, options: ModelOptions) -> ModelChoice:
     return ModelChoice(options.lang, model, options.engine, fast)
 
 
-def settings_asked(changes: Changes, model: ModelOptions, inputs: Inputs) -> Settings:
+def common_settings(changes: Changes, model: ModelOptions, inputs: Inputs) -> Settings:
     """What all files have in common; the model and the language come later, for each file."""
     options = replace(changes.restoring, glossary=load_glossaries(changes.glossary))
     return Settings(
@@ -118,7 +118,7 @@ def settings_asked(changes: Changes, model: ModelOptions, inputs: Inputs) -> Set
     )
 
 
-def files_read(glossary: Sequence[str] | None, *others: str | None) -> list[str]:
+def files_to_read(glossary: Sequence[str] | None, *others: str | None) -> list[str]:
     """The files that options name for reading, which no result may overwrite."""
     return [*(glossary or []), *(name for name in others if name is not None)]
 
@@ -140,7 +140,7 @@ def refuse_second_read(**readers: Sequence[str] | str | None) -> None:
         raise typer.BadParameter(f"standard input is read as {first} already", param_hint=second)
 
 
-def reporter_of(context: typer.Context, messages: Messages) -> Reporter:
+def make_reporter(context: typer.Context, messages: Messages) -> Reporter:
     """Messages as --quiet or --verbose asks; if one of them is a setting, the other, on the command line, counts."""
     quiet, verbose = messages.quiet, messages.verbose
     if quiet and verbose:
@@ -151,7 +151,7 @@ def reporter_of(context: typer.Context, messages: Messages) -> Reporter:
 
 
 @contextmanager
-def options_checked() -> Iterator[None]:
+def usage_errors() -> Iterator[None]:
     """Turn BadOption into Typer's usage error, which refers to the command's help."""
     try:
         yield
@@ -174,9 +174,5 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
 def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
     """A tally of `files`, with a bar on a terminal; Ctrl-C reports it: `stopped: 3 of 7 files done`."""
     tally = FileTally(files)
-    with (
-        stoppable(reporter, lambda: tally.summary(verb)),
-        reporter.progress(files) if files else nullcontext() as steps,
-    ):
-        tally.steps = steps
+    with stoppable(reporter, lambda: tally.summary(verb)), reporter.progress(tally):
         yield tally

@@ -10,8 +10,8 @@ import typer
 
 from cappunc_cli.cli.commands import options_that_may_be_set
 from cappunc_cli.cli.settings import settings
-from cappunc_cli.files.output import write_json
-from cappunc_cli.files.progress import Reporter, escaped
+from cappunc_cli.files.output import escape_controls, write_json
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.options import FILES, OUTPUT, Option
 
 
@@ -51,4 +51,6 @@ def config(context: typer.Context, options: ConfigOptions) -> None:
     if not found:
         Reporter().info("nothing is set")
     for one in found:
-        typer.echo(f"{one.command} {one.option} = {json.dumps(one.value, ensure_ascii=False)}  {escaped(one.source)}")
+        typer.echo(
+            f"{one.command} {one.option} = {json.dumps(one.value, ensure_ascii=False)}  {escape_controls(one.source)}"
+        )

@@ -14,9 +14,8 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import models_known
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.colour import FILE, HEADING, Parts
-from cappunc_cli.files.output import write_json, write_lines
-from cappunc_cli.files.progress import Reporter, escaped
+from cappunc_cli.files.output import FILE, HEADING, Parts, escape_controls, write_json, write_lines
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.options import OUTPUT, Option
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, installed, verify_model
 
@@ -86,7 +85,7 @@ def check(_context: typer.Context, options: CheckOptions) -> None:
         except BadModel as error:
             reporter.error(error)
         else:
-            typer.echo(escaped(f"{directory}: all files match"))
+            typer.echo(escape_controls(f"{directory}: all files match"))
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -172,10 +171,10 @@ def _print(model: dict[str, object]) -> None:
         figures = model["scores"]
         if isinstance(figures, dict):
             lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in figures.items()]
-    typer.echo(escaped(model["name"]))
+    typer.echo(escape_controls(model["name"]))
     before = ""
     for title, value in lines:
-        typer.echo(escaped(f"  {title if title != before else '':10} {value}"))
+        typer.echo(escape_controls(f"  {title if title != before else '':10} {value}"))
         before = title
 
 

@@ -10,22 +10,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cappunc_cli.document.words import timestamp
+from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import BadOption, UnknownFormat
-from cappunc_cli.files.colour import WARNING, Parts
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
+from cappunc_cli.files.output import WARNING, Parts
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues
+from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_faults import KINDS, WARNINGS, CaptionFault, ShownCaption, caption_faults, describe
+from cappunc_cli.layout.caption_profiles import CaptionProfile
 from cappunc_cli.pages.html_page import HtmlPage
-
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document
-    from cappunc_cli.languages import Language
-    from cappunc_cli.layout.caption_profiles import CaptionProfile
 
 _COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
 #: Suffixes of report files.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from unicodedata import category
 
-from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
@@ -60,12 +59,7 @@ _SHIFTED = (
 _UTF7 = re.compile(rb"\+([A-Za-z0-9+/]*)(-?)")
 #: What these sequences, and those of UTF-7, begin with.
 _ESCAPES = (b"\x1b", b"~{", b"+")
-#: ASCII replacements of signs that an encoding lacks.
-_SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
-_SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
 NAMING = "name it with --encoding"
-#: Characters that are not ASCII, each with a byte that may be the second half of the last one in East Asian code pages.
-_UNCERTAIN = re.compile(rb"[\x80-\xff]+[@-~]?")
 #: Smallest share of plausible characters in a likely Latin code page.
 _FIT = 0.7
 #: A file with at most one broken byte sequence in so many characters is UTF-8, whatever the broken ones look like.
@@ -144,7 +138,7 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
         text = data[len(encoding.bom) :].decode(encoding.codec, encoding.errors)
     except UnicodeDecodeError as error:
         raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(encoding.bom)}") from error
-    if encoding.codec != "utf-8" and _encoded(text, encoding) != data:
+    if encoding.codec != "utf-8" and not _is_text_of(data, text, encoding):
         # Some East Asian code pages have two codes for a character.
         if not encoding.guess:
             raise BadInput(f"its {encoding.codec} text cannot be written back unchanged")
@@ -153,11 +147,10 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     return text, encoding
 
 
-def _encoded(text: str, encoding: Encoding) -> bytes | None:
-    try:
-        return encode(text, encoding)
-    except UnicodeEncodeError:
-        return None
+def _is_text_of(data: bytes, text: str, encoding: Encoding) -> bool:
+    with suppress(UnicodeEncodeError):
+        return encode(text, encoding) == data
+    return False
 
 
 def encode(text: str, encoding: Encoding) -> bytes:
@@ -179,95 +172,6 @@ def new_utf_8(text: str) -> bytes:
 def shown_utf_8(text: str) -> bytes:
     """The UTF-8 of a text for people to read: halves of characters are replaced, bytes that were not UTF-8 stay."""
     return _HALF.sub("\ufffd", text).encode("utf-8", "surrogateescape")
-
-
-def writable(text: str, encoding: Encoding) -> str:
-    """The text with characters that the codec lacks replaced by ASCII (`…` by `...`).
-
-    Raises BadInput for a character without a replacement.
-    """
-    try:
-        encode(text, encoding)
-    except UnicodeEncodeError:
-        return "".join([_spell(c, encoding) for c in text])
-    return text
-
-
-def is_in(character: str, encoding: Encoding) -> bool:
-    """Whether the encoding has a character."""
-    try:
-        character.encode(encoding.codec, encoding.errors)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _spell(character: str, encoding: Encoding) -> str:
-    if is_in(character, encoding):
-        return character
-    if character not in _SPELLINGS:
-        raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file")
-    return _SPELLINGS[character]
-
-
-def limited(
-    old: Sequence[str], new: Sequence[str], encoding: Encoding, around: Sequence[tuple[str, str]] = ()
-) -> list[str]:
-    """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess.
-
-    `around` are the characters before and after each word in the file, "" for none; only a guess needs them.
-    """
-    if encoding.guess:
-        return list(map(_ascii_changes, old, new, around))
-    return list(map(partial(_encodable, encoding), old, new))
-
-
-def _ascii_changes(old: str, new: str, around: tuple[str, str]) -> str:
-    """The new text of a word with no change to what is not ASCII, nor between it and what follows.
-
-    That may be the second byte of an East Asian character: an ASCII letter, or `|`.
-    """
-    (bare, old_label), (new_bare, label) = strip(old), strip(new)
-    if old == new or len(bare) != len(new_bare):
-        return old
-    core = old[len(old_label.before) : len(old) - len(old_label.after)]
-    wanted = new[len(label.before) : len(new) - len(label.after)]
-    lefts = f"{(around[0] + old_label.before)[-1:] or ' '}{core}"
-    letters = [b if f"{left}{a}{b}".isascii() else a for left, a, b in zip(lefts, core, wanted, strict=False)]
-    before, after = (
-        "".join(_SPELLINGS.get(c, "" if c > "\x7f" else c) for c in marks) for marks in (label.before, label.after)
-    )
-    if not f"{around[0]}{old_label.before}".isascii():
-        before = old_label.before
-    following = f"{old_label.after}{around[1]}"
-    if not following.isascii() or (following >= "@" and not core[-1:].isascii()):
-        after = old_label.after
-    text = f"{before}{''.join(letters)}{after}"
-    return text if strip(text)[0] == bare else old
-
-
-def _encodable(encoding: Encoding, old: str, new: str) -> str:
-    """The new text without letters that the codec lacks: cp437 has ó but not Ó, cp1250 has Ş but not Ș."""
-    if old == new or new.isascii():
-        return new
-    (old_bare, old_label), (new_bare, label) = strip(old), strip(new)
-    if len(old_bare) != len(new_bare):
-        return new
-    old_core = old[len(old_label.before) : len(old) - len(old_label.after)]
-    core = new[len(label.before) : len(new) - len(label.after)]
-    kept = [b if is_in(b, encoding) else _recased(a, b, encoding) for a, b in zip(old_core, core, strict=True)]
-    return f"{label.before}{''.join(kept)}{label.after}"
-
-
-def _recased(old: str, new: str, encoding: Encoding) -> str:
-    """The old letter in the case of the new one, if the codec has it."""
-    other = old.upper() if new.isupper() else old.lower()
-    return other if len(other) == 1 and is_in(other, encoding) else old
-
-
-def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
-    """Whether any character that is not ASCII, or that may be half of one that is not, differs."""
-    return _UNCERTAIN.findall(source) != _UNCERTAIN.findall(output)
 
 
 @cache

@@ -7,33 +7,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
-from cappunc_cli.files.atomic import write_atomic
-from cappunc_cli.files.encodings import (
-    NAMING,
-    UTF_8,
-    Encoding,
-    changes_more_than_ascii,
-    encode,
-    is_in,
-    limited,
-    writable,
-)
+from cappunc_cli.files.encodable import changes_more_than_ascii, kept_letters, limit_changes, neighbours, writable
+from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.progress import ProgressCallback
-from cappunc_cli.languages import language
-from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
-
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document, Notice, Word
-    from cappunc_cli.languages import Language
-    from cappunc_cli.restoration.diacritics import DiacriticRestorer
-    from cappunc_cli.restoration.models.model import Model
-    from cappunc_cli.restoration.models.registry import ModelConfig
-    from cappunc_cli.restoration.options import Options
-    from cappunc_cli.spelling.speller import Respelled
+from cappunc_cli.files.storage import write_atomic
+from cappunc_cli.formats import RUNNING_TEXT
+from cappunc_cli.formats.splice import line_of
+from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.decoding.mark_spacing import space_marks
+from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
+from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, find_model_for
+from cappunc_cli.restoration.models.trigram_engine import NgramEngine
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import restore_all
+from cappunc_cli.spelling.speller import Respelled, check_spelling, respell
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +95,6 @@ class Settings:
 
     def read(self, text: str, name: str) -> Document:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
-        from cappunc_cli import formats
-
         # The transcript of a silent recording is empty, which is malformed in some formats.
         return formats.read(text, name, self.format if text.strip() else None, self.fps)
 
@@ -117,8 +108,6 @@ class Settings:
         Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
         """
         if config is None:
-            from cappunc_cli.restoration.models.registry import ModelConfig, find_model
-
             kind = ENGINES[self.engine]
             config = ModelConfig.load(find_model(self.model, kind), kind.config)
         self.options.windows(config)
@@ -127,8 +116,6 @@ class Settings:
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
         if self.numbers or self.apostrophes:
-            from cappunc_cli.spelling.speller import check_spelling
-
             check_spelling(own, self.numbers, self.apostrophes)
         return config
 
@@ -147,8 +134,8 @@ class Fixer:
     settings: Settings
     warn: Callable[[str], None]
     detail: Callable[[str], None] = lambda _: None
-    #: Called with the share of the current text's words that the model has read, when texts are done one by one.
-    on_progress: ProgressCallback | None = None
+    #: Called with the share of the words that the model has read.
+    advance: ProgressCallback = lambda _: None
     #: Opens the model for the settings in another way than `load_model`.
     opened: Callable[[Settings], Model] | None = None
 
@@ -157,8 +144,6 @@ class Fixer:
         """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
         if self.opened is not None:
             return self.opened(self.settings)
-        from cappunc_cli.restoration.models.model import load_model
-
         try:
             model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
         except WrongUsage:
@@ -175,20 +160,12 @@ class Fixer:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
         return self.settings.read(text, name)
 
-    def word_progress(self, words: int, on_progress: ProgressCallback | None = None) -> Callable[[int], None] | None:
-        """A callback for the number of words read out of `words`, which reports their share; None without a listener.
+    def word_progress(self, words: int) -> Callable[[int], None]:
+        """A callback for the number of words read out of `words`, whose share is passed on."""
+        return lambda read: self.advance(read / max(words, 1))
 
-        The listener is `on_progress`, or that of the Fixer.
-        """
-        listener = on_progress or self.on_progress
-        return None if listener is None else lambda read: listener(read / max(words, 1))
-
-    def restore(
-        self, documents: Sequence[Document], on_progress: ProgressCallback | None = None
-    ) -> Iterator[list[str]]:
-        """The new texts of each document's words; `on_progress` gets the share of all words that the model has read."""
-        from cappunc_cli.restoration.pipeline import restore_all
-
+    def restore(self, documents: Sequence[Document]) -> Iterator[list[str]]:
+        """The new texts of each document's words."""
         texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):
             return iter([[] for _ in texts])
@@ -197,24 +174,18 @@ class Fixer:
                 tuple(replace(word, text=text) for word, text in zip(words, self._with_diacritics(words), strict=True))
                 for words in texts
             ]
-        progress = self.word_progress(sum(map(len, texts)), on_progress)
+        progress = self.word_progress(sum(map(len, texts)))
         restored = restore_all(texts, self.model, self.settings.options, progress)
         return map(self._with_spaces, documents, restored) if self.language.spaced else restored
 
     def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
-        from cappunc_cli.formats import RUNNING_TEXT
-
         if not document.words or document.format not in RUNNING_TEXT:
             return new
-        from cappunc_cli.restoration.decoding.mark_spacing import space_marks
-
         return space_marks(document.texts, new, self.language)
 
     def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
         if self._diacritic_restorer is not None:
             return self._diacritic_restorer.restore([word.text for word in words])
-        from cappunc_cli.restoration.diacritics import normalise
-
         return [normalise(word.text, self.language) for word in words]
 
     @cached_property
@@ -227,10 +198,6 @@ class Fixer:
         """The restorer of diacritics, if requested; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
-        from cappunc_cli.restoration.diacritics import DiacriticRestorer
-        from cappunc_cli.restoration.models.registry import find_model_for
-        from cappunc_cli.restoration.models.trigram_engine import NgramEngine
-
         return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
 
     def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
@@ -239,17 +206,15 @@ class Fixer:
         With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
         every likely encoding are made. Raises CappuncError.
         """
-        from cappunc_cli import formats
-
         old, output, attach = document.texts, source, self.settings.attach
         # Unicode's own encodings have all characters.
         narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
         notices = document.notices
         if narrow is not None:
-            around = _neighbours(document, source) if narrow.guess else ()
-            wanted, new = new, limited(old, new, narrow, around)
+            around = neighbours(document, source) if narrow.guess else ()
+            wanted, new = new, limit_changes(old, new, narrow, around)
             if self.settings.diacritics != "keep":
-                notices += _kept_letters(document, source, wanted, new, narrow)
+                notices += kept_letters(document, source, wanted, new, narrow)
         diacritics = self.settings.diacritics != "keep"
         if attach or new != old:
             output = formats.write(document, new, attach=attach, diacritics=diacritics)
@@ -272,9 +237,6 @@ class Fixer:
         return fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
-        from cappunc_cli import formats
-        from cappunc_cli.spelling.speller import respell
-
         settings = self.settings
         if fixed.text != source:
             document = formats.read_again(document, fixed.text)
@@ -294,9 +256,6 @@ class Fixer:
 
 def _rechecked(document: Document, source: str, new: Sequence[str]) -> tuple[Notice, ...]:
     """The words that had a mark and have another one now, or none, with the word after them."""
-    from cappunc_cli.document.words import Notice
-    from cappunc_cli.formats.splice import line_of
-
     found, old = [], document.texts
     for i, (before, after) in enumerate(zip(old, new, strict=True)):
         marks = [cached_strip(text)[1].mark for text in (before, after)]
@@ -306,32 +265,3 @@ def _rechecked(document: Document, source: str, new: Sequence[str]) -> tuple[Not
             said = (" ".join(texts[i : i + 2]) for texts in (old, new))
             found.append(Notice(line, "“{}” is now “{}”".format(*said)))
     return tuple(found)
-
-
-def _neighbours(document: Document, source: str) -> list[tuple[str, str]]:
-    """The characters before and after each word in the source."""
-    found = []
-    for word in document.words:
-        start, stop = (word.places[0][0][0], word.places[0][-1][1]) if word.places else (0, len(source))
-        found.append((source[max(start - 1, 0) : start], source[stop : stop + 1]))
-    return found
-
-
-def _kept_letters(
-    document: Document, source: str, wanted: Sequence[str], new: Sequence[str], encoding: Encoding
-) -> tuple[Notice, ...]:
-    """A notice about the words that cannot get the `wanted` letters in this encoding, at the line of the first."""
-    from cappunc_cli.document.words import Notice
-    from cappunc_cli.formats.splice import line_of
-
-    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
-    if not kept:
-        return ()
-    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
-    lacking = sorted(letter for letter in letters if not is_in(letter, encoding))
-    why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
-    if not lacking:
-        why = f"its encoding is uncertain; {NAMING}"
-    copies = document.words[kept[0]].places  # JSON keeps none
-    line = line_of(source, copies[0][0][0]) if copies else 1
-    return (Notice(line, f"letters kept in {len(kept):,} of {len(new):,} words: {why}"),)

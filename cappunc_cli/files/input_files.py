@@ -23,6 +23,7 @@ from cappunc_cli.files.urls import (
     match_url,
     walk_url,
 )
+from cappunc_cli.formats import FORMATS
 
 _Result = TypeVar("_Result")
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
@@ -85,7 +86,7 @@ def one_by_one(
     """
     for job in jobs:
         try:
-            tally.begin(job.name)
+            tally.begin([job.name])
             result = work(job)
         except (BadModel, BrokenPipeError):
             raise
@@ -154,10 +155,8 @@ def _path_below(source: str, root: str) -> Path | None:
     return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
 
 
-def suffixes_of(format_name: str | None) -> frozenset[str]:
+def format_suffixes(format_name: str | None) -> frozenset[str]:
     """File suffixes of a format, or of all formats."""
-    from cappunc_cli.formats import FORMATS
-
     if format_name is None:
         return _ALSO | {suffix for form in FORMATS.values() for suffix in form.suffixes}
     return frozenset(FORMATS[format_name].suffixes)
@@ -170,13 +169,13 @@ def _expand(
     if name == PIPE:
         yield Entry(PIPE, "stdin")
     elif is_url(name):
-        yield from _expand_url(name, suffixes_of(format_name), results)
+        yield from _expand_url(name, format_suffixes(format_name), results)
     elif not os.path.lexists(path) and is_pattern(name):
         yield from (Entry(source, relative) for source, relative in match_paths(name, unread))
     elif not path.is_dir():
         yield Entry(name, path.name)
     else:
-        suffixes = suffixes_of(format_name)
+        suffixes = format_suffixes(format_name)
         for folder, folders, names in os.walk(path, onerror=unread):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_same(Path(folder, f), output))
             for file in _select(sorted(names), suffixes, results):

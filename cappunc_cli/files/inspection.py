@@ -9,20 +9,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.pauses import spread_times
-from cappunc_cli.document.words import timestamp
-from cappunc_cli.files.colour import FILE, PLACE, WARNING, Parts
+from cappunc_cli.document.words import Document, Word, timestamp
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
-from cappunc_cli.files.output import write_json
+from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import Fixers, FixRequest
-from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, unrestored_spans
+from cappunc_cli.restoration.glued import Parted
+from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
+from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities, rewrite_long
 
 if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document, Word
-    from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan
-    from cappunc_cli.restoration.glued import Parted
-    from cappunc_cli.restoration.low_confidence import LowConfidence
+    from cappunc_cli.restoration.chunks import Rows
 
 #: Words between the end of a stretch and that of its cue, at most, that count with the stretch.
 _NEAR = 8
@@ -48,8 +47,6 @@ class Examined:
     @cached_property
     def _changes(self) -> list[bool]:
         """Whether `fix` would change each word, as the model reads it."""
-        from cappunc_cli.restoration.pipeline import rewrite_long
-
         old = self.read.parts
         new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.settings.options)
         return [word.text != text for word, text in zip(old, new, strict=True)]
@@ -61,8 +58,6 @@ class Examined:
 
     def missing(self) -> list[UnrestoredSpan]:
         """The stretches that lack marks or case and that `fix` would change."""
-        from cappunc_cli.restoration.decoding.existing import unrestored_spans
-
         owners = self.read.owners
         found: list[UnrestoredSpan] = []
         for span in _whole_cues(unrestored_spans(self.estimate), self.read.parts):
@@ -73,8 +68,6 @@ class Examined:
 
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places outside these stretches that are less probable than `below`."""
-        from cappunc_cli.restoration.low_confidence import find_low_confidence
-
         model, options, owners = self.fixer.model, self.fixer.settings.options, self.read.owners
         found = find_low_confidence(self.read.parts, self.rows, model, options, self.estimate, below)
         return [
@@ -108,8 +101,6 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
     """Let the model read a document that has words, unless its `rows` are known already."""
-    from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities
-
     model, options = fixer.model, fixer.settings.options
     read = as_read(document.words, model, options)
     if rows is None:

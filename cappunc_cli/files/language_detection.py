@@ -59,7 +59,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MAX_WORDS]
 
 
-def declared(text: str) -> list[str]:
+def declared_languages(text: str) -> list[str]:
     """The language codes that a file declares (TTML, SAMI, WebVTT, JSON); wrong for some translations."""
     return sorted({code.lower() for code in _DECLARED.findall(text[:_MAX_CHARACTERS])})
 
@@ -119,7 +119,7 @@ def _identifier(among: tuple[str, ...] = (), normalised: bool = True) -> Languag
 
 def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str:
     """The detected language of a file's text, one of `codes` if in doubt, or in any case with `only`."""
-    known = [code for code in declared(text) if code in codes]
+    known = [code for code in declared_languages(text) if code in codes]
     found = detect_language(words_of(text), [*codes, *known], known)
     if only and found not in codes:
         return _best(" ".join(words_of(text)), codes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from cappunc_cli.document.words import Document
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck
@@ -14,12 +15,9 @@ from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import Fixers, FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.languages import Language, language
-
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document
 
 
 class Maker(Protocol):

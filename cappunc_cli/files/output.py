@@ -1,18 +1,119 @@
-"""Write data, lines and diffs to standard output."""
+"""Write to standard output and to terminals: data, lines, diffs and JSON; coloured by rich, but not with NO_COLOR."""
 
 from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TextIO
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.files.encodings import shown_utf_8
-from cappunc_cli.files.progress import escaped, escaped_lines
 from cappunc_cli.files.storage import about
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: A line in parts: pairs of text and rich style, "" for none.
+Parts = Sequence[tuple[str, str]]
+
+FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
+_REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
+
+
+#: Control characters, line separators and bidirectional controls, which file names and texts may contain.
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+
+
+def escape_controls(text: object) -> str:
+    """The text in one line with control characters escaped: ESC becomes `\\x1b`, a line break `\\n`."""
+    return _CONTROL.sub(_escape, str(text))
+
+
+def escape_lines(text: str) -> str:
+    """As `escape_controls`, but with tabs kept and line ends turned into `\\n`."""
+    text = re.sub("\r(?!\n)", lambda found: f"{_escape(found)}\n", text).replace("\r\n", "\n")
+    return re.sub(rf"(?![\t\n])[{_CONTROLS}]", _escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def is_coloured(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal on which colour is wanted."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and stream is not None and stream.isatty()
+
+
+def plain(parts: Parts) -> str:
+    """The text of a line without styles."""
+    return "".join(text for text, _ in parts)
+
+
+def print_parts(stream: TextIO, lines: Iterable[Parts]) -> None:
+    """Print lines in colour; they must not have control characters."""
+    for parts in lines:
+        print_on(_console(stream), parts)
+
+
+def print_on(console: Console, parts: Parts) -> None:
+    """Print a line on a console, perhaps one that also shows a progress bar; the console decides about colour."""
+    from rich.text import Text
+
+    console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+@cache
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def diff_lines(diff: str) -> Iterator[Parts]:
+    """The coloured lines of a unified diff of one file; words that differ within a changed line are highlighted."""
+    lines = diff.removesuffix("\n").split("\n")
+    yield from ([(line, HEADING)] for line in lines[:2])
+    removed: list[str] = []
+    added: list[str] = []
+    for line in lines[2:]:
+        if line.startswith("-") and not added:
+            removed.append(line)
+        elif line.startswith("+"):
+            added.append(line)
+        elif not line.startswith("\\"):  # `\ No newline at end of file` may split a pair
+            yield from _changed(removed, added)
+            removed, added = ([line], []) if line.startswith("-") else ([], [])
+            if not removed:
+                yield [(line, "cyan" if line.startswith("@@") else "")]
+    yield from _changed(removed, added)
+
+
+def _changed(removed: Sequence[str], added: Sequence[str]) -> Iterator[Parts]:
+    """The lines of a hunk's change, the removed ones first."""
+    paired = len(removed) == len(added)
+    for lines, others, style in ((removed, added, _REMOVED), (added, removed, _ADDED)):
+        for line, other in zip_longest(lines, others if paired else (), fillvalue=""):
+            yield _line(line, other[1:] if paired else None, style)
+
+
+def _line(line: str, other: str | None, style: str) -> Parts:
+    """A line in its style, with the words highlighted that differ from the `other` line's at the same position."""
+    words = line[1:].split(" ")
+    if other is None or len(other_words := other.split(" ")) != len(words):
+        return [(line, style)]
+    parts = [(line[0], style)]
+    for i, (word, other_word) in enumerate(zip(words, other_words, strict=True)):
+        parts += [(" " if i else "", style), (word, style if word == other_word else f"{_CHANGED} {style}")]
+    return parts
+
 
 #: Line ends as `patch` knows them: str.splitlines would also split at form feeds and U+2028.
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -37,13 +138,13 @@ def write_stdout(data: bytes) -> None:
 def write_text(text: str) -> None:
     """Write text to standard output, with control characters escaped on a terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
-        text = escaped_lines(text)
+        text = escape_lines(text)
     write_stdout(shown_utf_8(text))
 
 
 def write_lines(lines: Iterable[Parts]) -> None:
     """Write lines to standard output, in colour on a terminal; line breaks within parts are escaped."""
-    found = ([(escaped(text), style) for text, style in parts] for parts in lines)
+    found = ([(escape_controls(text), style) for text, style in parts] for parts in lines)
     if sys.stdout is not None and is_coloured(sys.stdout):
         print_parts(sys.stdout, found)
     else:
@@ -53,7 +154,7 @@ def write_lines(lines: Iterable[Parts]) -> None:
 def write_diff(diff: str) -> None:
     """Write a diff to standard output, in colour on a terminal."""
     if diff and sys.stdout is not None and is_coloured(sys.stdout):
-        print_parts(sys.stdout, diff_lines(escaped_lines(diff)))
+        print_parts(sys.stdout, diff_lines(escape_lines(diff)))
     else:
         write_text(diff)
 
@@ -68,7 +169,27 @@ def write_json(data: object, indent: int = 2) -> None:
 
 def unified_diff(name: str, before: str, after: str) -> str:
     """A diff with three lines of context, "" if nothing differs. Control characters in the name are escaped."""
-    parts, name = [], escaped(name)
+    parts, name = [], escape_controls(name)
     for line in difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), name, f"{name} (fixed)"):
         parts.append(line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n")
     return "".join(parts)
+
+
+def table_console() -> Console:
+    """A console on standard output, on which tables are cut off by a terminal's width but by no other (`COLUMNS`).
+
+    Raises CappuncError if standard output is closed (`>&-`).
+    """
+    from rich.console import Console
+
+    if sys.stdout is None:
+        raise CappuncError("is closed", "standard output")
+    console = Console()
+    if not console.is_terminal:
+        console.width = 200
+    return console
+
+
+def print_verbatim(console: Console, text: str) -> None:
+    """Print a line on a console as it is, except for control characters."""
+    console.print(escape_controls(text), markup=False, highlight=False, soft_wrap=True)

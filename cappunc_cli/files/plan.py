@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
-from cappunc_cli.files.input_files import Job, fixed_name, suffixes_of
+from cappunc_cli.files.input_files import Job, fixed_name, format_suffixes
 from cappunc_cli.files.storage import (
     PIPE,
     file_identity,
@@ -20,6 +20,9 @@ from cappunc_cli.files.storage import (
     target_named,
 )
 from cappunc_cli.files.urls import Target, Url, is_url_directory, url_exists
+from cappunc_cli.formats import FORMATS, recognise
+from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
+from cappunc_cli.layout import CAPTION_FORMATS
 
 
 def replaceable(jobs: Sequence[Job], skip: Callable[[str], None], also_read: Iterable[str] = ()) -> list[Job]:
@@ -146,8 +149,6 @@ def _links_to_results(taken: Mapping[Target, str]) -> dict[Target, str]:
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
     """Raises BadOption if the only result is named like another format: the format of the input does not change."""
-    from cappunc_cli.formats import recognise
-
     if len(jobs) != 1 or is_pipe(jobs[0].source):
         return  # several results keep the names of their inputs
     (job,) = jobs
@@ -162,17 +163,12 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
 
 def refuse_name(job: Job, own: str) -> None:
     """Raises WrongUsage if the result of a file of the format `own` is named like another, which it would not have."""
-    from cappunc_cli.formats import FORMATS
-    from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
-
     suffix = job.target.suffix.lower() if job.target is not None else ""
     named = [name for name, form in FORMATS.items() if suffix in form.suffixes]
     # Captions named talk.txt may become new.txt.
     foreign = bool(named) or any(kind.claims(str(job.target)) for kind in UNSUPPORTED_FORMATS)
     if not foreign or own in named or suffix == Path(job.source).suffix.lower():
         return
-    from cappunc_cli.layout import CAPTION_FORMATS
-
     wants_captions = bool(named) and named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
     hint = "; use cappunc captions to make captions" if wants_captions else "; cappunc convert writes other formats"
     raise WrongUsage(f"{job.target} names another format, but {job.name} stays {own}{hint}")
@@ -203,7 +199,7 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
         return [replace(jobs[0], target=root)]
     if isinstance(root, Path):
         is_file = os.path.lexists(root) and not root.is_dir()
-        if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
+        if is_file or (not directory and root.suffix.lower() in format_suffixes(None)):
             why = "" if output.endswith(("/", os.sep)) else ", which several files need"
             raise BadOption(f"{output} is not a directory{why}", option="-o")
     return without_pipes([replace(job, target=root / job.relative) for job in jobs])

@@ -24,7 +24,7 @@ from typing import Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.storage import is_pipe, is_url, read_bytes, tag_of, write_result
+from cappunc_cli.files.storage import file_tag, is_pipe, is_url, read_bytes, write_result
 from cappunc_cli.files.urls import Entry, Target, Url, stat_urls, walk_url
 
 NAME = ".cappunc.jsonl"
@@ -51,7 +51,7 @@ class Line:
     signature: str
 
 
-def digest_of(data: bytes) -> str:
+def content_hash(data: bytes) -> str:
     """The hash by which results are compared."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -168,7 +168,7 @@ class Record:
             "file": self.name_of(job.target),
             "of": self.source_of(job),
             "input": "" if is_pipe(job.source) else read_tag,  # a pipe will not give the same input again
-            "output": [len(data), digest_of(data), tag],
+            "output": [len(data), content_hash(data), tag],
             "with": self.signature,
         }
 
@@ -210,7 +210,7 @@ def local_entry(name: str) -> Entry | None:
         found = Path(name).stat()
     except OSError:
         return None
-    return Entry(name, name, found.st_size, tag_of(found))
+    return Entry(name, name, found.st_size, file_tag(found))
 
 
 def _tagged(jobs: Sequence[Job]) -> Iterator[Job]:

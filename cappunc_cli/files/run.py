@@ -1,103 +1,38 @@
 """Restore many files: read each once, decide its language, restore together, write; each succeeds or fails alone.
 
-Who runs the workers, this process (`in_this_process`), several (`processes.py`) or a cluster, is an `Executor`.
+Who runs the workers, this process, several of them or a cluster, is an `Executor` (`executors.py`).
 """
 
 from __future__ import annotations
 
 import gc
 import time
-import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.files.atomic import sync_directory
 from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import unified_diff
 from cappunc_cli.files.plan import refuse_name
-from cappunc_cli.files.progress import ProgressCallback, Steps, counted
+from cappunc_cli.files.progress import ProgressCallback, counted
 from cappunc_cli.files.request import Fixers, FixRequest
-from cappunc_cli.files.result_writer import InputVersion, Output, ResultWriter, read_version
-from cappunc_cli.files.storage import about, is_url
+from cappunc_cli.files.results import InputVersion, Output, Result, ResultWriter, failed, read_version
+from cappunc_cli.files.storage import is_url, sync_directory
 
-if TYPE_CHECKING:
-    from cappunc_cli.document.words import Document, Notice
-    from cappunc_cli.restoration.terms import Sightings
-    from cappunc_cli.spelling.speller import Respelled
-
-#: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
-_FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
 #: Threads that read URLs, and those that write files: atomic writes wait for the disk.
 _READERS, _WRITERS = 16, 8
 #: Smallest share of a file in languages with a model.
 _LEAST_WITH_MODEL = 0.1
 #: Most results waiting to be written.
 _WAITING = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of a job.
-
-    `status` is fixed, unchanged, skipped (a file of a directory that is no transcript) or failed.
-    """
-
-    job: Job
-    status: str
-    words: int = 0
-    marks: int = 0
-    capitals: int = 0
-    seconds: float = 0.0
-    language: str = ""
-    model: str = ""
-    notices: tuple[Notice, ...] = ()
-    respelled: tuple[Respelled, ...] = ()
-    #: Existing marks that `--existing recheck` has changed.
-    rechecked: tuple[Notice, ...] = ()
-    #: A note about a guessed encoding or about languages without a model, or "".
-    note: str = ""
-    #: Terms of the glossary that occur in the file, if there is a glossary.
-    terms: Sightings | None = None
-    #: The result; None once it has been written to its file.
-    data: bytes | None = None
-    #: Why there is none: the error without the input's name, and its line in the file, if known.
-    reason: str = ""
-    line: int | None = None
-    #: What went wrong, in one line that names the file.
-    error: str | None = None
-    #: Whether every other file would fail the same way.
-    fatal: bool = False
-    #: The traceback of a bug.
-    trace: str | None = None
-    #: Warnings about the models that the worker has loaded for it.
-    warnings: tuple[str, ...] = ()
-    #: The machine that worked on it, if that was a worker of a cluster.
-    node: str = ""
-
-    def entry(self) -> dict[str, Any]:
-        """What records and logs say about it."""
-        entry: dict[str, Any] = {"status": self.status, "words": self.words, "seconds": round(self.seconds, 3)}
-        entry |= {"language": self.language, "model": self.model} if self.model else {}
-        entry |= {"reason": self.reason} if self.reason else {}
-        entry |= {"line": self.line} if self.line is not None else {}
-        if self.respelled:
-            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.respelled]
-        if self.rechecked:
-            entry["rechecked"] = [(one.line, one.message) for one in self.rechecked]
-        return entry
-
-
-#: Works on groups of jobs, and yields their results in any order.
-Executor = Callable[["WorkOrder", Iterable[list[Job]], "Steps | None"], Iterator[Result]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,34 +82,40 @@ class _Stretch:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """Works on groups of files, with models that stay loaded."""
+    """Works on groups of files, with models that stay loaded.
+
+    `advance` is called with the share of a group's words that the models have read.
+    """
 
     order: WorkOrder
     detail: Callable[[str], None] = lambda _: None
+    advance: ProgressCallback = lambda _: None
     node: str = ""
     _fixers: Fixers = field(init=False)
     _terms: TermCheck = field(init=False)
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
+    #: The share of a group's words that earlier models have read, and that of the current one.
+    _part: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
         # again, an eighth of the time of reading and verifying.
         gc.set_threshold(100_000)
-        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail)
+        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail, self._advance)
         self._terms = TermCheck(self.order.request.common.options.glossary)
 
-    def run(self, jobs: Sequence[Job], progress: ProgressCallback | None = None) -> Iterator[Result]:
+    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Read the files, restore them together, and write each as soon as it is ready; one result a job.
 
         After Ctrl-C, also if that is thrown in, files that have been restored are still written and yielded.
-        `progress` gets the share of the words that the model has read.
         """
         writer, held, interrupt = self.order.writer, [], None
+        uploaded: deque[Result] = deque()
         with ThreadPoolExecutor(_WRITERS) as writers:
             pending: deque[Future[Result]] = deque()
             try:
-                for read, result in self._restored(self._read_all(jobs), progress):
+                for read, result in self._restored(self._read_all(jobs)):
                     if read is None or result.data is None or result.job.target is None:
                         yield self._noted(result)
                     elif (writer.record is not None and writer.record.in_parts) or is_url(result.job.target):
@@ -185,12 +126,15 @@ class Worker:
                         written = self._noted(pending[0].result())
                         pending.popleft()
                         yield written
+                uploaded.extend(self._uploaded(held))
+                while uploaded:
+                    yield self._noted(uploaded.popleft())
             except KeyboardInterrupt as error:
                 interrupt = error  # raised once those that are being written have been yielded
             yield from (self._noted(one.result()) for one in pending)
+            yield from map(self._noted, uploaded)
         if interrupt is not None:
             raise interrupt
-        yield from map(self._noted, self._uploaded(held))
         for directory in {job.target.parent for job in jobs if isinstance(job.target, Path)}:
             sync_directory(directory)
 
@@ -264,9 +208,7 @@ class Worker:
             file.note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
         return parts
 
-    def _restored(
-        self, inputs: Iterable[_Read | Result], progress: ProgressCallback | None
-    ) -> Iterator[tuple[_Read | None, Result]]:
+    def _restored(self, inputs: Iterable[_Read | Result]) -> Iterator[tuple[_Read | None, Result]]:
         """(input, result) for each file; the input is None if there is nothing to write."""
         parts: dict[int, tuple[Fixer, list[_Stretch]]] = {}
         for read in inputs:
@@ -283,19 +225,21 @@ class Worker:
         counts = [sum(len(one.numbers) for one in own) for _, own in parts.values()]
         total, before = max(sum(counts), 1), 0
         for (fixer, own), count in zip(parts.values(), counts, strict=True):
-            share = None if progress is None else _part_of(progress, before / total, count / total)
+            self._part = (before / total, count / total)
             before += count
-            yield from self._with_model(fixer, own, share)
+            yield from self._with_model(fixer, own)
 
-    def _with_model(
-        self, fixer: Fixer, own: Sequence[_Stretch], progress: ProgressCallback | None
-    ) -> Iterator[tuple[_Read | None, Result]]:
+    def _advance(self, share: float) -> None:
+        before, part = self._part
+        self.advance(before + share * part)
+
+    def _with_model(self, fixer: Fixer, own: Sequence[_Stretch]) -> Iterator[tuple[_Read | None, Result]]:
         """Restore stretches together, or one by one if that fails; yields the files that are complete then."""
         done, together = 0, len(own)
         while done < len(own):
             group = own[done : done + together]
             try:
-                texts = fixer.restore([one.document for one in group], progress)
+                texts = fixer.restore([one.document for one in group])
                 for one in group:
                     new = next(texts)
                     done += 1
@@ -359,75 +303,10 @@ class Worker:
         return replace(result, seconds=time.perf_counter() - read.begun, data=None)
 
     def _uploaded(self, held: Sequence[tuple[_Read, Result]]) -> Iterator[Result]:
-        outputs = [_output(read, result) for read, result in held]
-        part = digest_part(outputs) if outputs else ""
-        errors = self.order.writer.write_all(outputs, part)
+        outputs = [Output(one.job, one.data or b"", read.version, one.entry()) for read, one in held]
+        errors = self.order.writer.write_all(outputs)
         for (read, result), error in zip(held, errors, strict=True):
             if error is not None:
                 yield failed(result.job, error)
             else:
                 yield replace(result, seconds=time.perf_counter() - read.begun, data=None)
-
-
-def digest_part(outputs: Sequence[Output]) -> str:
-    """A name for the record of a group, which no other group of the run has."""
-    from cappunc_cli.files.record import digest_of
-
-    return digest_of("\0".join(output.job.source for output in outputs).encode("utf-8", "surrogateescape"))
-
-
-def _output(read: _Read, result: Result) -> Output:
-    assert result.data is not None
-    return Output(result.job, result.data, read.version, result.entry())
-
-
-def _part_of(progress: ProgressCallback, before: float, share: float) -> ProgressCallback:
-    return lambda done: progress(before + share * done)
-
-
-def failed(job: Job, error: Exception) -> Result:
-    """The result of a job that raised an error."""
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
-        error = CappuncError("needs more memory than is available")
-    if isinstance(error, CappuncError | OSError):
-        named = about(error, job.name)
-        status = "skipped" if job.is_skipped(error) else "failed"
-        # Quoted, so that a summary counts it with those of other files.
-        reason = named.message if named.path == job.name else f"“{named.path}” {named.message}"
-        return Result(job, status, reason=reason, line=named.line, error=str(named))
-    reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
-    trace = "".join(traceback.format_exception(error)).rstrip()
-    return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
-
-
-def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """The jobs, in order, in groups that are processed together, small ones first."""
-    group: list[Job] = []
-    size, most = 0, _FIRST_TOGETHER
-    for job in jobs:
-        length = job.size or _size_of(job)
-        if group and (len(group) >= most or size + length > BYTES_TOGETHER):
-            yield group
-            group, size, most = [], 0, min(2 * most, FILES_TOGETHER)
-        group.append(job)
-        size += length
-    if group:
-        yield group
-
-
-def _size_of(job: Job) -> int:
-    try:
-        return 0 if is_url(job.source) else Path(job.source).stat().st_size
-    except OSError:
-        return 0
-
-
-def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
-    """An Executor that works on one group after the other."""
-
-    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
-        worker = Worker(order, detail)
-        for group in groups:
-            yield from worker.run(group, None if steps is None else steps.group_progress(len(group)))
-
-    return work

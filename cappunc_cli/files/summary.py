@@ -6,20 +6,22 @@ import json
 import re
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
+from pathlib import Path
 from typing import IO
 
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.files.executors import Executor, job_groups
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_diff, write_stdout
-from cappunc_cli.files.progress import Reporter, Steps
-from cappunc_cli.files.run import Executor, Result, WorkOrder, job_groups
-from cappunc_cli.files.storage import PIPE, is_url, write_result
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.results import Result
+from cappunc_cli.files.run import WorkOrder
+from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.files.urls import Target, Url
 
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
@@ -30,12 +32,6 @@ _PROGRESS_S, _UPLOAD_S = 30.0, 60.0
 _REASONS = 10
 #: Parts of a reason that differ between files: quoted text and numbers.
 _PARTICULAR = re.compile(r"[“\"'].*?[”\"']|\d[\d,.]*")
-
-
-@dataclass(slots=True)
-class _Node:
-    files: int = 0
-    words: int = 0
 
 
 @dataclass(slots=True)
@@ -54,7 +50,8 @@ class Summary:
     terms: TermCheck | None = None
     languages: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
-    nodes: dict[str, _Node] = field(default_factory=lambda: defaultdict(_Node))
+    node_files: Counter[str] = field(default_factory=Counter)
+    node_words: Counter[str] = field(default_factory=Counter)
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -85,8 +82,8 @@ class Summary:
         if result.status == "failed":
             self.reasons[kind_of(result.reason)] += 1
         if result.node:
-            self.nodes[result.node].files += result.status in ("fixed", "unchanged")
-            self.nodes[result.node].words += result.words
+            self.node_files[result.node] += result.status in ("fixed", "unchanged")
+            self.node_words[result.node] += result.words
         if self.terms is not None and result.terms is not None:
             self.terms.add(result.terms)
 
@@ -121,8 +118,8 @@ class Summary:
         rows += [("failed", f"{count:,} × {reason}") for reason, count in common]
         if rest := self.failed - sum(count for _, count in common):
             rows.append(("failed", f"{rest:,} for other reasons"))
-        for name, node in sorted(self.nodes.items()):
-            each = f"{node.files:,} files, {node.words:,} words, {node.words / self._seconds():,.0f} words/s"
+        for name, words in sorted(self.node_words.items()):
+            each = f"{self.node_files[name]:,} files, {words:,} words, {words / self._seconds():,.0f} words/s"
             rows.append(("node", f"{name}: {each}"))
         return [f"{head:8} {text}" for head, text in rows]
 
@@ -154,28 +151,24 @@ class Log:
 
     def __init__(self, place: Target | str, only_failures: bool = False) -> None:
         """Raises OSError if the file cannot be written."""
-        self._place = place
+        target = None if place == PIPE else target_named(str(place))
         self._only_failures = only_failures
+        self._url = target if isinstance(target, Url) else None
         self._lines: list[bytes] = []
         self._uploaded = time.monotonic()
-        self._stream: IO[bytes] | None = None
-        if place == PIPE:
-            self._stream = None if sys.stderr is None else sys.stderr.buffer
-        elif not isinstance(place, Url):
-            place = Url(str(place)) if is_url(place) else place
-            self._stream = open(place, "wb") if not isinstance(place, Url) else None  # noqa: SIM115, PTH123 (__exit__)
-            self._place = place
+        self._file = target.open("wb") if isinstance(target, Path) else None
+        self._stream: IO[bytes] | None = self._file
+        if target is None and sys.stderr is not None:
+            self._stream = sys.stderr.buffer
 
     def __enter__(self) -> Log:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(self._place, Url):
-            write_result(self._place, b"".join(self._lines))
-        elif self._place != PIPE and self._stream is not None:
-            self._stream.close()
+    def __exit__(self, *_: object) -> None:
+        if self._url is not None:
+            write_result(self._url, b"".join(self._lines))
+        elif self._file is not None:
+            self._file.close()
 
     def add(self, result: Result) -> None:
         """Add the line of a file. Raises OSError and CappuncError."""
@@ -186,14 +179,14 @@ class Log:
             entry["target"] = str(result.job.target)
         text = json.dumps(entry | result.entry(), ensure_ascii=False)
         line = f"{text}\n".encode("utf-8", "backslashreplace")
-        if self._stream is not None:
-            self._stream.write(line)
-            self._stream.flush()
-        elif isinstance(self._place, Url):
+        if self._url is not None:
             self._lines.append(line)
             if time.monotonic() - self._uploaded > _UPLOAD_S:
                 self._uploaded = time.monotonic()
-                write_result(self._place, b"".join(self._lines))
+                write_result(self._url, b"".join(self._lines))
+        elif self._stream is not None:
+            self._stream.write(line)
+            self._stream.flush()
 
 
 @dataclass(slots=True)
@@ -211,29 +204,31 @@ class Run:
     fail_over: float | None = None
     #: Whether a line is printed from time to time where there is no terminal.
     long: bool = False
+    #: Called after each file; raises CappuncError to stop the run.
+    check: Callable[[], None] = lambda: None
     _warned: set[str] = field(default_factory=set)
 
     def over(self, jobs: Sequence[Job]) -> None:
         """Work on the jobs. Raises BrokenPipeError when the reader of standard output has gone, and CappuncError."""
         listed = len(jobs) <= _FILES_LISTED and not self.long
         shown = time.monotonic()
-        with self.reporter.progress(len(jobs)) as steps:
-            if steps is not None:
-                steps.begin(job.name for job in jobs)
-            results = self._results(jobs, steps)
+        tally = FileTally(len(jobs))
+        with self.reporter.progress(tally):
+            tally.begin(job.name for job in jobs)
+            results = self._results(jobs, tally)
             try:
                 for result in results:
                     self._count(result)
                     self._report(result, listed)
-                    if steps is not None:
-                        steps.done(result.job.name)
-                    if self.long and steps is None and time.monotonic() - shown >= _PROGRESS_S:
+                    tally.finish(result.job.name)
+                    if self.long and tally.show is None and time.monotonic() - shown >= _PROGRESS_S:
                         shown = time.monotonic()
                         self.reporter.info(self.summary.line())
                     if result.fatal:
                         self.summary.stopped = True
                         break
                     self._stop_if_failing(len(jobs))
+                    self.check()
             finally:
                 # Whatever has stopped the run, results that have been written by then count.
                 with suppress(KeyboardInterrupt, StopIteration):
@@ -246,11 +241,11 @@ class Run:
         for log in self.logs:
             log.add(result)
 
-    def _results(self, jobs: Sequence[Job], steps: Steps | None) -> Generator[Result]:
+    def _results(self, jobs: Sequence[Job], tally: FileTally) -> Generator[Result]:
         if not jobs:
             return
         try:
-            yield from self.executor(self.order, job_groups(jobs), steps)
+            yield from self.executor(self.order, job_groups(jobs), tally)
         except RuntimeError as error:  # under `ulimit -v`
             if "start new thread" not in str(error):
                 raise

@@ -150,19 +150,14 @@ def is_url_directory(url: str) -> bool:
     return "/" not in path.strip("/") or bool(_tried(lambda: fs.isdir(path), url))
 
 
-def stat_url(url: str, relative: str) -> Entry:
-    """The entry of one file. Raises OSError and CappuncError."""
-    fs, path = _place(url)
-    fs.invalidate_cache()
-    return _entry(url, relative, _tried(lambda: fs.info(path), url))
-
-
 def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
     """The entries of single files by URL, but for those that cannot be accessed."""
 
     def entry(url: str) -> Entry | None:
         try:
-            return stat_url(url, PurePosixPath(url).name)
+            fs, path = _place(url)
+            fs.invalidate_cache()
+            return _entry(url, PurePosixPath(url).name, _tried(lambda: fs.info(path), url))
         except (CappuncError, OSError):
             return None  # reported when the file is read
 

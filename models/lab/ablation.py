@@ -30,7 +30,7 @@ from typing import Any
 import torch
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.features.train.trainer import CHECKPOINT
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab import chain, results

@@ -18,10 +18,9 @@ import torch
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train import export as models
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.features.train.onnx_graph import Weights
-from cappunc_cli.features.train.training_run import CHECKPOINT, trained_weights
+from cappunc_cli.features.train.onnx_graph import Weights, read_weights
+from cappunc_cli.features.train.trainer import CHECKPOINT, trained_weights
 from models.lab import pause_tables
 from models.lab.corpora import CORPORA
 from models.lab.network import LabNetwork
@@ -74,7 +73,7 @@ def export(
     network.settle(torch.tensor(recipe.blend()))
     pause_tables.settle(network)
     if recipe.averaged and recipe.start:
-        average(network, onnx_weights.read(recipe.start)[1], recipe.averaged)
+        average(network, read_weights(recipe.start)[1], recipe.averaged)
     models.export(network, recipe, directory, LabWindows.load(recipe, corpora), kind)
     if network.crf is not None:
         free = [0.0] * network.shape.marks

@@ -8,8 +8,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 from tokenizers import Tokenizer
 
-from cappunc_cli.features.train.asr_noise import AsrNoise
 from cappunc_cli.features.train.dataset import Ints, Vocabulary
+from cappunc_cli.features.train.windows import AsrNoise
 
 #: The number of frequent words that are compared, of look-alikes kept for each, and the least similarity.
 _COMPARED, _KEPT, _LIKE = 8_000, 8, 0.6

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.corpora import Corpus, Turn, composed, documents_of, turns_of
+from cappunc_cli.features.train.corpora import Corpus, Turn, composed, split_documents, split_turns
 from models.lab.direct_speech import direct_speech
 
 
@@ -63,7 +63,7 @@ def paragraphs(path: Path) -> Iterator[list[Turn]]:
     """Text files: one paragraph or turn per line, documents separated by a blank line."""
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as lines:
-        yield from documents_of(lines)
+        yield from split_documents(lines)
 
 
 def dialogue(path: Path) -> Iterator[list[Turn]]:
@@ -108,7 +108,7 @@ def timed(path: Path) -> Iterator[list[Turn]]:
                 Word(text, _milliseconds(start), _milliseconds(end), turn=numbers[speaker])
                 for (text, start, end), speaker in zip(entry["words"], speakers, strict=True)
             ]
-            yield turns_of(words)
+            yield split_turns(words)
 
 
 def _milliseconds(seconds: float | None) -> int | None:

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.dataset import Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, mixed_precision
+from cappunc_cli.features.train.onnx_graph import read_weights
 from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab.recipe import LabRecipe
@@ -55,7 +55,7 @@ class Teacher:
             if not words.exists():
                 raise BadModel("the teacher has another tokenizer: prepare the recipe again with it", str(directory))
             self._vocabulary = Vocabulary.load(words)
-        shape, weights = onnx_weights.read(directory / "model.onnx")
+        shape, weights = read_weights(directory / "model.onnx")
         self._languages = list(config.languages)
         self._network = JointNetwork(shape)
         self._network.load_state_dict(weights)

@@ -27,12 +27,19 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import NEIGHBOURS, JointNetwork, NetworkShape, initialise, mixed_precision
+from cappunc_cli.features.train.onnx_graph import read_weights
 from cappunc_cli.features.train.spectral import vectors_from_own_text
-from cappunc_cli.features.train.trainer import LabelledWords, optimiser_of, score_heldout, tensors
-from cappunc_cli.features.train.training_run import Learner, resume, run
+from cappunc_cli.features.train.trainer import (
+    LabelledWords,
+    Learner,
+    make_optimiser,
+    resume,
+    run,
+    score_heldout,
+    tensors,
+)
 from cappunc_cli.features.train.windows import IGNORED
 from models.lab import encoders, pause_tables, vocabulary_transfer
 from models.lab.corpora import CORPORA
@@ -80,7 +87,7 @@ def network_of(recipe: LabRecipe, weights: Mapping[str, Tensor] | None = None) -
     A run starts from a model.onnx, a safetensors file, random weights, or the pretrained MiniLM-L6.
     """
     start = recipe.start
-    old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
+    old = read_weights(start) if start is not None and start.suffix == ".onnx" else None
     stored = stored_shape(start) if start is not None and not old else None
     shape = replace(_shape(recipe, old[0] if old else None, stored), pause_bins=len(recipe.pause_bins_ms) + 1)
     styles = len(recipe.corpora) if recipe.styled else 0
@@ -164,7 +171,7 @@ def transfer_words(network: JointNetwork, recipe: LabRecipe, state: Mapping[str,
 
 
 def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Corpus] = CORPORA) -> None:
-    """Run or resume a recipe to its end, as `training_run.run`."""
+    """Run or resume a recipe to its end, as `trainer.run`."""
     torch.manual_seed(recipe.seed)
     windows = LabWindows.load(recipe, corpora)
     saved = resume(recipe)
@@ -179,7 +186,7 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Corpus]
     def score() -> dict[str, float]:
         return score_heldout(network, windows, device)
 
-    run(recipe, Learner(network, optimiser_of(network, recipe), losses, score), saved, look_every=1000)
+    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), saved, look_every=1000)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from measuring import head, options, print_report
 from torch import nn
 
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.features.bench.measure import best_of, stages
+from cappunc_cli.features.bench.command import best_of, stages
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.network import Encoder
 from cappunc_cli.restoration.models.registry import find_model

@@ -12,8 +12,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.features.bench.command import measure
-from cappunc_cli.features.bench.measure import PARTS, STAGES, best_of, figures, stages
+from cappunc_cli.features.bench.command import PARTS, STAGES, best_of, figures, measure, stages
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
 

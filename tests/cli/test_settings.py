@@ -138,13 +138,13 @@ def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, run: Run) ->
         ("force = true\n", ": --force can be given on the command line only"),
         ("[fix]\nin-place = true\n", ": --in-place can be given on the command line only"),
         ('output = "/"\n', ": --output can be given on the command line only"),
-        ("lang = [1]\n", ": lang = [1]: must be a text"),
-        ('pauses = "no"\n', ": pauses = 'no': must be true or false"),
-        ("window = true\n", ": window = True: must be a number"),
+        ("lang = [1]\n", ": lang must be a text, not [1]"),
+        ('pauses = "no"\n', ": pauses must be true or false, not 'no'"),
+        ("window = true\n", ": window must be a whole number of at least 1, not True"),
         ('window = "x"\n', ": window must be a whole number of at least 1, not 'x'"),
         ("sensitivity = 9\n", ": sensitivity must be a number from 0 to 1, not 9"),
         ('existing = "maybe"\n', ": existing must be one of auto, keep, recheck, replace, not 'maybe'"),
-        ("lang = 5\n", ": lang = 5: must be a text"),
+        ("lang = 5\n", ": lang must be a text, not 5"),
         ('lang = ""\n', ": lang the name of the language is empty"),
         ('[fix]\nmodel = ""\n', ": model the name is empty"),
         ('glossary = ["a.txt", ""]\n', ": glossary"),
@@ -215,7 +215,7 @@ def test_a_value_of_the_wrong_kind_stops_only_the_commands_that_take_it(tmp_path
     converted = ("convert", "--no-restore", "a.vtt", "--to", "txt", "-o", "-")
     said = run(*converted)
     assert (said.code, said.out) == (2, "")
-    assert said.err == f"cappunc: {work / 'cappunc.toml'}: speakers = 'name': must be true or false\n"
+    assert said.err == f"cappunc: {work / 'cappunc.toml'}: speakers must be true or false, not 'name'\n"
     (work / "cappunc.toml").write_text('[captions]\nspeakers = "name"\n[convert]\nspeakers = false\n', "utf-8")
     assert run(*converted).out == "Hello there.\n"
 

@@ -19,10 +19,9 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.features.train.command import processor
-from cappunc_cli.features.train.corpora import Turn
-from cappunc_cli.features.train.custom_recipe import TrainingOrder, recipe_of
-from cappunc_cli.features.train.custom_text import check_text, read
+from cappunc_cli.features.train.corpora import Turn, check_text, read_texts
 from cappunc_cli.features.train.options import language_code
+from cappunc_cli.features.train.recipe import TrainingOrder, custom_recipe
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(
@@ -197,7 +196,7 @@ def test_missing_capitals_matter_only_in_scripts_with_case(sentence: str, notice
 
 def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> None:
     order = order_of("en", tmp_path / "board", "en-fast", "CC0-1.0")
-    decoding = recipe_of(order, tmp_path, 20_000, ["text"]).decoding
+    decoding = custom_recipe(order, tmp_path, 20_000, ["text"]).decoding
     whole = json.loads((find_model("en-fast") / "config.json").read_text("utf-8"))
     for name in ("window", "overlap", "min_words_cut", "end_share", "bias", "consistency"):
         assert decoding[name] == whole[name]
@@ -213,7 +212,7 @@ def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
     (tmp_path / "b.srt").write_bytes(f"1\r\n00:00:01,000 --> 00:00:02,000\r\n{said}\r\n".encode("cp1252"))
     (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
     files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
-    found = read(files, (), lambda data: decode(data)[0])
+    found = read_texts(files, (), lambda data: decode(data)[0])
     texts = [[turn.text for turn in document] for document in found["text"]]
     assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
 
@@ -230,7 +229,7 @@ def test_a_binary_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
 def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
-    found = read([path], [path], bytes.decode)
+    found = read_texts([path], [path], bytes.decode)
     for name, expected in (("timed", [700, None]), ("text", None)):
         ((turn,),) = found[name]
         assert (turn.text, turn.pauses) == ("Yes. No.", expected)
@@ -256,7 +255,7 @@ def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     # Each step is logged, so that it is known when there is something to keep.
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code += "; from cappunc_cli.cli.main import main"
-    code += "; from cappunc_cli.features.train import training_run; training_run.LOG_EVERY = 1"
+    code += "; from cappunc_cli.features.train import trainer; trainer.LOG_EVERY = 1"
     asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
     for begun in (False, True):
         logged = sum(path.stat().st_size for path in model.rglob("log.jsonl"))

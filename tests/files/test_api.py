@@ -142,7 +142,7 @@ def test_an_open_model_is_taken_and_one_by_name_stays_open(monkeypatch: pytest.M
     model = cappunc.load_model(str(TINY), "cpu")
     before = cappunc.fix(TALK, TINY, device="cpu").data
     opened = api._opened(str(TINY), "cpu", "onnx")
-    monkeypatch.setattr("cappunc_cli.restoration.models.model.load_model", lambda *_, **__: pytest.fail("opened again"))
+    monkeypatch.setattr("cappunc_cli.files.fixer.load_model", lambda *_, **__: pytest.fail("opened again"))
     assert cappunc.fix(TALK, model).data == cappunc.fix(TALK, TINY, device="cpu").data == before
     assert api._opened(str(TINY), "cpu", "onnx") is opened
 
@@ -222,7 +222,7 @@ def test_an_unusable_gpu_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: Any = cappunc.load_model(str(TINY), "cpu")
     engine = SimpleNamespace(warning="no CUDA libraries. Running on the CPU.", device="cpu")
     other = SimpleNamespace(config=opened.config, engine=engine)
-    monkeypatch.setattr("cappunc_cli.restoration.models.model.load_model", lambda *_, **__: other)
+    monkeypatch.setattr("cappunc_cli.files.fixer.load_model", lambda *_, **__: other)
     api._opened.cache_clear()
     try:
         with pytest.warns(RuntimeWarning, match="Running on the CPU"):
@@ -253,7 +253,7 @@ def test_text_without_words_is_unchanged() -> None:
         ({"glossary": None}, "glossary must be a list of terms, not None"),
         ({"sensitivity": True}, "sensitivity must be a number from 0 to 1, not True"),
         ({"window": True}, "window must be a whole number of at least 1, not True"),
-        ({"pauses": "no"}, "pauses must be True or False, not 'no'"),
+        ({"pauses": "no"}, "pauses must be true or false, not 'no'"),
         ({"numbers": "no"}, "numbers must be True or False, not 'no'"),
         ({"fast": "no"}, "fast must be True or False, not 'no'"),
         ({"marks": 5}, "marks must be a text, not 5"),

@@ -21,15 +21,14 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.files.executors import FILES_TOGETHER, in_processes, in_this_process, job_groups
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, find_inputs
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.processes import in_processes
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import NAME, Record
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.run import FILES_TOGETHER, Result, Worker, WorkOrder, in_this_process, job_groups
+from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.results import Result, ResultWriter
+from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
@@ -189,10 +188,10 @@ def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     real = Fixer.restore
 
-    def picky(self: Fixer, documents: Any, progress: Any = None) -> Any:
+    def picky(self: Fixer, documents: Any) -> Any:
         if any(word.text == "cat" for document in documents for word in document.words):
             raise CappuncError("no cats")
-        return real(self, documents, progress)
+        return real(self, documents)
 
     monkeypatch.setattr(Fixer, "restore", picky)
     jobs = []
@@ -296,17 +295,18 @@ def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: p
 def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cappunc_cli.files import result_writer
+
+    from cappunc_cli.files import results
 
     job = jobs_of(tree)[0]
-    real = result_writer.read_bytes
+    real = results.read_bytes
 
     def edited(source: str) -> bytes:
         data = real(source)
         Path(job.source).write_text("hello hello cat\n")
         return data
 
-    monkeypatch.setattr(result_writer, "read_bytes", edited)
+    monkeypatch.setattr(results, "read_bytes", edited)
     worked([job], ResultWriter("new", record_of(tree / "out")))
     assert job.target is not None
     assert [again.source for again in record_of(tree / "out").plan([job])] == [job.source]

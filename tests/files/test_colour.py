@@ -12,9 +12,8 @@ import pytest
 from commands import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.cli.main import main
-from cappunc_cli.files.colour import diff_lines, is_coloured, plain
-from cappunc_cli.files.output import unified_diff
-from cappunc_cli.files.progress import Reporter, Steps, escaped_lines
+from cappunc_cli.files.output import diff_lines, escape_lines, is_coloured, plain, unified_diff
+from cappunc_cli.files.progress import FileTally, Reporter
 
 
 class Terminal(io.StringIO):
@@ -44,7 +43,7 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_words_that_differ_stand_out() -> None:
     made = unified_diff("a", "one\ntwo  three four\n- x\n", "one\nTwo  three four.\n- x!\n")
-    lines = list(diff_lines(escaped_lines(made)))
+    lines = list(diff_lines(escape_lines(made)))
     assert "".join(f"{plain(parts)}\n" for parts in lines) == made
     standing_out = [[text for text, style in parts if "reverse" in style] for parts in lines]
     assert standing_out == [[], [], [], [], ["two", "four"], ["x"], ["Two", "four."], ["x!"]]
@@ -127,8 +126,12 @@ def test_a_bar_moves_while_one_long_file_is_read(
     talk(tmp_path, "long.txt", "hello cat then we went to london " * 2000 + "\n")
     for command, options in ((("check",), ()), (("review",), ()), (("convert",), ("--to", "md", "-o", "-"))):
         shown: list[float] = []
-        steps = Steps(lambda _, done, shown=shown: shown.append(done))  # type: ignore[misc]
-        monkeypatch.setattr(Reporter, "progress", lambda *_, steps=steps: nullcontext(steps))
+
+        def watched(_: Reporter, tally: FileTally, shown: list[float] = shown) -> nullcontext[None]:
+            tally.show = lambda _, done: shown.append(done)
+            return nullcontext()
+
+        monkeypatch.setattr(Reporter, "progress", watched)
         arguments = [*command, "--model", str(tiny_model), "--device", "cpu", *options, str(tmp_path / "long.txt")]
         monkeypatch.setattr(sys, "argv", ["cappunc", *arguments])
         with pytest.raises(SystemExit):

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.files.encodings import Encoding, changes_more_than_ascii, codec_name, decode, encode, limited
+from cappunc_cli.files.encodable import changes_more_than_ascii, limit_changes
+from cappunc_cli.files.encodings import Encoding, codec_name, decode, encode
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
 #: What is said, by the code pages that it is written in.
@@ -65,7 +66,7 @@ def rewritten(data: bytes, style: tuple[Case, str, str, str]) -> tuple[bytes, En
     text, encoding = decode(data)
     parts = re.split(r"(\s+)", text)
     around = [(left[-1:], right[:1]) for left, right in zip(["", *parts[1::2]], [*parts[1::2], ""], strict=True)]
-    parts[::2] = limited(parts[::2], [restyled(word, style) for word in parts[::2]], encoding, around)
+    parts[::2] = limit_changes(parts[::2], [restyled(word, style) for word in parts[::2]], encoding, around)
     return encode("".join(parts), encoding), encoding
 
 
@@ -146,7 +147,7 @@ def test_utf8_and_declared_encodings_are_not_guesses() -> None:
 def test_a_named_encoding_changes_all_letters(said: str, codec: str) -> None:
     encoding = decode(said.encode(codec), codec)[1]
     old = said.split()
-    new = " ".join(limited(old, [restyled(word, STYLES[0]) for word in old], encoding))
+    new = " ".join(limit_changes(old, [restyled(word, STYLES[0]) for word in old], encoding))
     assert not encoding.guess
     assert plain(new.encode(codec).decode(codec)).replace("ς", "σ") == plain(said).replace("ς", "σ")
     # The capital of a dotless i is that of another letter, and DOS had no Ó.

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.files.atomic import temporary, write_atomic
-from cappunc_cli.files.encodings import Encoding, decode, encode, writable
-from cappunc_cli.files.storage import about
+from cappunc_cli.files.encodable import writable
+from cappunc_cli.files.encodings import Encoding, decode, encode
+from cappunc_cli.files.storage import about, temporary, write_atomic
 
 CUE = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{}\r\n\r\n"
 LEGACY = {
@@ -188,7 +188,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from cappunc_cli.files.storage import about
-from cappunc_cli.files.atomic import temporary, write_atomic
+from cappunc_cli.files.storage import temporary, write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:

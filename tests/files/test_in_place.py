@@ -13,9 +13,8 @@ from typer.testing import CliRunner, Result
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restoration.options import Options
 

@@ -9,10 +9,9 @@ import pytest
 
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.run import Result, Worker, WorkOrder
+from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.results import Result, ResultWriter
+from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restoration.options import Options
 
 ENGLISH = [

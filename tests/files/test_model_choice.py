@@ -10,8 +10,7 @@ import pytest
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.fixer import Settings
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.request import Fixers, FixRequest, ModelChoice
 from cappunc_cli.restoration.options import Options
 
 

@@ -30,7 +30,7 @@ from cappunc_cli.files.urls import (
     match_url,
     read_url,
     remove_url,
-    stat_url,
+    stat_urls,
     url_exists,
     walk_url,
     write_url,
@@ -109,10 +109,12 @@ def test_what_is_written_is_read_and_listed() -> None:
     assert listed["deep/b.srt"].source == "memory://box/deep/b.srt"
     assert listed["deep/b.srt"].size == len("deep/b.srt")
     assert {entry.relative for entry in walk_url("memory://box", hidden=True)} >= {".cappunc/lock", "deep/.hidden"}
-    assert stat_url("memory://box/a.srt", "x") == urls.Entry("memory://box/a.srt", "x", 5, listed["a.srt"].tag)
+    assert stat_urls(["memory://box/a.srt"])["memory://box/a.srt"] == urls.Entry(
+        "memory://box/a.srt", "a.srt", 5, listed["a.srt"].tag
+    )
     before = listed["a.srt"].tag
     write_url("memory://box/a.srt", b"other")
-    assert stat_url("memory://box/a.srt", "x").tag != before
+    assert stat_urls(["memory://box/a.srt"])["memory://box/a.srt"].tag != before
 
 
 def test_a_pattern_keeps_the_path_below_its_fixed_part() -> None:
@@ -260,7 +262,7 @@ def test_a_list_names_files_below_a_directory_or_anywhere(tmp_path: Path, tiny_m
     assert list(names_in(str(tmp_path / "list"))) == ["deep/b.txt", "a.txt"]
     options = ("check", "--model", str(tiny_model), "--files-from")
     found = run(*options, str(tmp_path / "list"), str(tmp_path / "in"))
-    assert [line.split(":")[0] for line in found.stdout.splitlines()] == [
+    assert list(dict.fromkeys(line.split(":")[0] for line in found.stdout.splitlines())) == [
         f"{tmp_path}/in/{name}" for name in ("deep/b.txt", "a.txt")
     ]
     both = f"{tmp_path}/in/c.txt\0{tmp_path}/in/a.txt\0"

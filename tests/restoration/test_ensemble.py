@@ -15,8 +15,7 @@ from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.fixer import Settings
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model

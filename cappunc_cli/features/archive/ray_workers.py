@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
+from cappunc_cli.files.executors import Executor
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.progress import Reporter, Steps
-from cappunc_cli.files.run import Executor, Result, Worker, WorkOrder, failed
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.results import Result, failed
+from cappunc_cli.files.run import Worker, WorkOrder
 
 #: Seconds between checks of timeouts, and of the number of cores.
 _POLL_S, _GROW_S = 1.0, 10.0
@@ -52,7 +54,7 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
     """
     _check(options)
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
+    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Iterator[Result]:
         # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _connected(options, reporter)
@@ -61,8 +63,6 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
                 for result in _Pool(ray, options, order).results(iter(groups)):
                     if not result.node:  # not counted by a worker
                         metrics.count(result)
-                    if steps is not None:
-                        steps.group_progress(1)(1.0)
                     yield result
             finally:
                 ray.shutdown()

@@ -37,8 +37,7 @@ class TargetLock:
         self._file: IO[str] | None = None
         self._ended = threading.Event()
         self._renewer: threading.Thread | None = None
-        #: Why the lock was lost, if another driver took over an expired lease.
-        self.lost: str | None = None
+        self._lost: CappuncError | None = None
 
     def __enter__(self) -> TargetLock:
         if isinstance(self._place, Url):
@@ -51,10 +50,15 @@ class TargetLock:
         self._ended.set()
         if self._renewer is not None:
             self._renewer.join()
-            if self.lost is None:
+            if self._lost is None:
                 remove_url(str(self._place))
         if self._file is not None:
             self._file.close()
+
+    def check(self) -> None:
+        """Raises CappuncError if another driver has taken over an expired lease."""
+        if self._lost is not None:
+            raise self._lost
 
     def _lock(self, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +99,7 @@ class TargetLock:
             try:
                 holder = self._holder()
                 if holder.get("run") not in (self._run, None):
-                    self.lost = str(self._refusal(holder))
+                    self._lost = self._refusal(holder)
                     return
                 write_result(self._place, self._content().encode())
             except (CappuncError, OSError):

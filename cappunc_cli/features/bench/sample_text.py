@@ -11,6 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadModel
 
 _SECONDS_PER_WORD = 0.35
@@ -55,7 +56,9 @@ def srt(words: list[str]) -> str:
         end = at + len(cue) * _SECONDS_PER_WORD
         lines = " ".join(cue[: _WORDS_PER_CUE // 2]), " ".join(cue[_WORDS_PER_CUE // 2 :])
         number = i // _WORDS_PER_CUE
-        cues.append(f"{number + 1}\n{_stamp(at)} --> {_stamp(end)}\n" + "".join(f"{line}\n" for line in lines if line))
+        cues.append(
+            f"{number + 1}\n{_timestamp(at)} --> {_timestamp(end)}\n" + "".join(f"{line}\n" for line in lines if line)
+        )
         at = end + (0.0, 0.1, 0.7)[number % 3]
     return "\n".join(cues)
 
@@ -76,6 +79,5 @@ def whisper_json(words: list[str]) -> str:
     return json.dumps({"text": "".join(str(s["text"]) for s in segments), "segments": segments, "language": "en"})
 
 
-def _stamp(seconds: float) -> str:
-    ms = round(seconds * 1000)
-    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02},{ms % 1000:03}"
+def _timestamp(seconds: float) -> str:
+    return timestamp(round(seconds * 1000)).replace(".", ",")

@@ -10,14 +10,14 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
-    choice_asked,
-    files_read,
-    jobs_asked,
-    names_asked,
-    options_checked,
+    files_to_read,
+    input_jobs,
+    input_names,
+    make_reporter,
+    model_choice,
     refuse_second_read,
-    reporter_of,
     tallied,
+    usage_errors,
 )
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
@@ -33,11 +33,10 @@ from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
-from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
@@ -53,11 +52,11 @@ def check(context: typer.Context, options: CheckOptions) -> None:
     else:
         unused = ("model", "fast", "device", "engine", "pauses")
         refuse_typed(context, unused, "does not apply to --captions, which needs no model")
-    reporter = reporter_of(context, options.messages)
+    reporter = make_reporter(context, options.messages)
     inputs = options.inputs
     refuse_second_read(files_from=inputs.files_from, FILES=inputs.files if inputs.files_from else inputs.files or PIPE)
-    names = names_asked(context, inputs)
-    jobs = jobs_asked(names, inputs, reporter, results=True)
+    names = input_names(context, inputs)
+    jobs = input_jobs(names, inputs, reporter, results=True)
     if options.captions is not None:
         _check_captions(
             jobs, Profiles(options.captions, profile_tables(names), options.limits.asked()), options, reporter
@@ -65,7 +64,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         return
     found: list[Report] = []
     common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses), fps=inputs.fps)
-    choice = choice_asked(context, options.model)
+    choice = model_choice(context, options.model)
     with tallied(reporter, len(jobs), "checked") as tally:
         for inspected in inspect_files(jobs, FixRequest(choice, common), missing_entries, reporter, tally):
             found.append(inspected)
@@ -83,9 +82,9 @@ def check(context: typer.Context, options: CheckOptions) -> None:
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
     """Report the faults of captions by the limits of a profile for each language."""
     inputs, file = options.inputs, options.report
-    with options_checked():
+    with usage_errors():
         check_report_name(file)
-        refuse_input(file, "--report", files_read(None, inputs.files_from, *(job.source for job in jobs)))
+        refuse_input(file, "--report", files_to_read(None, inputs.files_from, *(job.source for job in jobs)))
 
     def faults(job: Job) -> Report:
         text, _ = read_job(job, reporter)

@@ -11,14 +11,14 @@ from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
-    choice_asked,
-    files_read,
-    jobs_asked,
-    names_asked,
-    options_checked,
+    files_to_read,
+    input_jobs,
+    input_names,
+    make_reporter,
+    model_choice,
     refuse_second_read,
-    reporter_of,
     tallied,
+    usage_errors,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
@@ -50,11 +50,11 @@ _OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "m
 def convert(context: typer.Context, options: ConvertOptions) -> None:
     """Convert each file; exit with 1 if one of them failed."""
     kind = _kind(context, options)
-    names = names_asked(context, options.inputs)
-    reporter = reporter_of(context, options.messages)
-    found = jobs_asked(names, options.inputs, reporter, options.output)
-    with options_checked():
-        also_read = files_read(options.glossary, options.inputs.files_from)
+    names = input_names(context, options.inputs)
+    reporter = make_reporter(context, options.messages)
+    found = input_jobs(names, options.inputs, reporter, options.output)
+    with usage_errors():
+        also_read = files_to_read(options.glossary, options.inputs.files_from)
         jobs = made_jobs(found, file_suffix(kind), options.output, names, also_read)
         named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
@@ -74,9 +74,9 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
 def captions(context: typer.Context, options: CaptionsOptions) -> None:
     """Make the captions of each file; exit with 1 if one of them failed."""
     kind = _check_captions(context, options) or "srt"
-    names = names_asked(context, options.inputs)
+    names = input_names(context, options.inputs)
     profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
-    reporter = reporter_of(context, options.messages)
+    reporter = make_reporter(context, options.messages)
     jobs = _caption_jobs(names, kind, options, reporter)
     reports: list[Report] = []
 
@@ -104,7 +104,7 @@ def _request(context: typer.Context, options: ConvertOptions | CaptionsOptions, 
     model, terms = options.model, load_glossaries(options.glossary if restore else None)
     inputs = options.inputs
     common = Settings("", model.device, inputs.format_name, Options(glossary=terms), model.engine, fps=inputs.fps)
-    return FixRequest(choice_asked(context, model), common)
+    return FixRequest(model_choice(context, model), common)
 
 
 def _kind(context: typer.Context, options: ConvertOptions) -> str:
@@ -135,7 +135,7 @@ def _check_captions(context: typer.Context, options: CaptionsOptions) -> str | N
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
         unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
         refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
-    with options_checked():
+    with usage_errors():
         check_report_name(options.report)
     kind = to or named_kind(options.output, CAPTION_KINDS)
     _refuse_other_name(to, options.output, CAPTION_KINDS)
@@ -164,13 +164,13 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
     rewrap, output, report = options.rewrap, options.output, options.report
     found = [
         job
-        for job in jobs_asked(names, options.inputs, reporter, output)
+        for job in input_jobs(names, options.inputs, reporter, output)
         if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    also_read = files_read(options.glossary, options.inputs.files_from)
-    with options_checked():
+    also_read = files_to_read(options.glossary, options.inputs.files_from)
+    with usage_errors():
         refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
         suffix = None if rewrap else file_suffix(kind)
         jobs = made_jobs(found, suffix, output, names, also_read, ".captions")

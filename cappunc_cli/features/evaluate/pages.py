@@ -17,7 +17,7 @@ from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
 from cappunc_cli.evaluation.report import ReportRow, Signature
 from cappunc_cli.evaluation.systems import System
 from cappunc_cli.evaluation.tables import Table
-from cappunc_cli.files.atomic import write_atomic
+from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.pages.html_page import HtmlPage
 from cappunc_cli.pages.review_page import comparison, review_page
 

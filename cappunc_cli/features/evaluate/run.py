@@ -24,12 +24,12 @@ from cappunc_cli.features.evaluate.inputs import Reading, listing, paired, read_
 from cappunc_cli.features.evaluate.options import PRESETS, EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
 from cappunc_cli.features.evaluate.restorer import Restorer
-from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.output import write_json, write_text
+from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
 from cappunc_cli.files.plan import refuse_input
-from cappunc_cli.files.progress import FileTally, Reporter, print_verbatim, table_console
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.request import ModelChoice
+from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ENGINES, model_languages

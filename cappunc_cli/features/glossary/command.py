@@ -9,15 +9,15 @@ import typer
 
 from cappunc_cli import formats
 from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import choice_asked, jobs_asked, names_asked, reporter_of, tallied
+from cappunc_cli.cli.usage import input_jobs, input_names, make_reporter, model_choice, tallied
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.glossary.options import GlossaryOptions
 from cappunc_cli.features.glossary.term_extraction import extract_terms, is_cased, layout_breaks
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import languages_of
@@ -29,9 +29,9 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
     """Print the terms; exit with 1 if a file could not be read."""
     if options.as_json:
         refuse_typed(context, ("counts",), "does not apply to --json, which has the counts")
-    reporter = reporter_of(context, options.messages)
-    jobs = jobs_asked(names_asked(context, options.inputs), options.inputs, reporter, results=True)
-    choice = choice_asked(context, options.model)
+    reporter = make_reporter(context, options.messages)
+    jobs = input_jobs(input_names(context, options.inputs), options.inputs, reporter, results=True)
+    choice = model_choice(context, options.model)
     with tallied(reporter, len(jobs), "read") as tally:
         texts = _texts(jobs, choice, options.model.device, reporter, tally)
         found = [candidate for candidate in extract_terms(texts) if candidate.count >= options.least]

@@ -13,14 +13,14 @@ import typer
 
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import (
-    choice_asked,
-    files_read,
-    jobs_asked,
-    names_asked,
-    options_checked,
+    files_to_read,
+    input_jobs,
+    input_names,
+    make_reporter,
+    model_choice,
     refuse_second_read,
-    reporter_of,
     tallied,
+    usage_errors,
 )
 from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import CappuncError
@@ -28,7 +28,6 @@ from cappunc_cli.features.review.decisions import apply_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.colour import ERROR, HEADING, WARNING, Parts
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
@@ -42,11 +41,11 @@ from cappunc_cli.files.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.files.output import write_lines, write_stdout, write_text
+from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
 from cappunc_cli.files.plan import plan_jobs, refuse_input
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import Fixers, FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
@@ -60,19 +59,19 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     """List the places, or show them on a page; exit with 1 if a file could not be read."""
     _check(context, options)
     inputs, html = options.inputs, options.html
-    reporter = reporter_of(context, options.messages)
-    names = names_asked(context, inputs)
+    reporter = make_reporter(context, options.messages)
+    names = input_names(context, inputs)
     if options.apply is not None:
         _apply(names, options, reporter)
         return
-    jobs = jobs_asked(names, inputs, reporter, results=True)
+    jobs = input_jobs(names, inputs, reporter, results=True)
     restoring = Options(marks=options.marks, pauses=options.pauses, glossary=load_glossaries(options.glossary))
     model = options.model
     common = Settings("", model.device, inputs.format_name, restoring, model.engine, fps=inputs.fps)
-    request = FixRequest(choice_asked(context, model), common)
+    request = FixRequest(model_choice(context, model), common)
     if options.open_ or html is not None:
-        with options_checked():
-            read = files_read(options.glossary, options.compare, *(job.source for job in jobs))
+        with usage_errors():
+            read = files_to_read(options.glossary, options.compare, *(job.source for job in jobs))
             refuse_input(html, "--html", read)
         _page(_session(jobs, request, options, reporter), html, reporter)
         return
@@ -144,8 +143,8 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     format_name = options.inputs.format_name
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
-    found = jobs_asked(names, options.inputs, reporter, output)
-    with options_checked():
+    found = input_jobs(names, options.inputs, reporter, output)
+    with usage_errors():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
     fixer = Fixer(Settings("", "cpu", format_name, Options(), fps=options.inputs.fps), reporter.info)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
@@ -185,13 +184,12 @@ def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
     """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
     job, fixer = session.job, session.fixer
     with tallied(reporter, 1, "reviewed") as tally:
-        tally.begin(job.name)
-        fixer.on_progress = tally.advance
+        tally.begin([job.name])
+        fixer.advance = tally.advance
         try:
             found = session.report(alone=html is not None)
         except (CappuncError, OSError) as error:
             raise about(error, job.name) from error
-        fixer.on_progress = None
     if html is not None:
         data = review_page(found)
         if html == PIPE:

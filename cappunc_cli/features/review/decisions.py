@@ -14,7 +14,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.result_writer import InputVersion, ResultWriter, read_version
+from cappunc_cli.files.results import InputVersion, ResultWriter, read_version
 from cappunc_cli.files.storage import read_bytes
 from cappunc_cli.pages.review_page import KIND
 

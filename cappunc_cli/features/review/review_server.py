@@ -23,7 +23,7 @@ from cappunc_cli.features.review.doubts import page_data, with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling
-from cappunc_cli.files.result_writer import ResultWriter, read_version
+from cappunc_cli.files.results import ResultWriter, read_version
 from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
 from cappunc_cli.files.urls import Target
 from cappunc_cli.pages.review_page import compared, review_page

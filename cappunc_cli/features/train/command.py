@@ -10,19 +10,57 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from cappunc_cli.cli.usage import stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.train.options import TrainOptions
+from cappunc_cli.features.train.recipe import TrainingOrder
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.progress import Reporter, print_verbatim
+from cappunc_cli.files.output import print_verbatim
+from cappunc_cli.files.progress import Reporter
 
 if TYPE_CHECKING:
-    from cappunc_cli.features.train.training_run import Progress
+    from cappunc_cli.features.train.trainer import Progress
 
 
 def train(_context: typer.Context, options: TrainOptions) -> None:
     """Train the model, or go on with what an earlier run has learnt."""
+    order = _order(options)
+    # torch leaves the directory of its compiled kernels behind in the system's temporary directory.
+    compiled = TemporaryDirectory()
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
+    atexit.register(compiled.cleanup)
+    from cappunc_cli.features.train.custom_model import build_custom_model, has_learnt
+
+    def kept() -> str:
+        state = "progress is saved" if has_learnt(order.output) else "nothing was trained yet"
+        return f"{state}; run the same command again to resume"
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+    def log(line: str) -> None:
+        print_verbatim(console, f"cappunc: {line}")
+
+    with stoppable(Reporter(), kept), bar:
+        task = bar.add_task("training", total=None)
+
+        def report(progress: Progress) -> None:
+            bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
+            if progress.development:
+                shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
+                log(f"{progress.done:,} pieces: {shown}")
+
+        config = build_custom_model(order, log, report)
+    log(f"{order.output} is ready ({config.name}); use it with: cappunc fix --model {order.output} FILE")
+
+
+def _order(options: TrainOptions) -> TrainingOrder:
+    """What to train, and on which files. Raises BadParameter and CappuncError."""
     texts, timed = tuple(map(Path, options.texts)), tuple(map(Path, options.timed))
     output = Path(options.output)
     if not texts and not timed:
@@ -35,25 +73,12 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
     known: set[Path] = set()
     for path in (*texts, *timed):
         if not path.is_file():
-            raise WrongUsage(
-                f"{path}: is a directory; name the files in it" if path.is_dir() else f"{path}: no such file"
-            )
+            what = "is a directory; name the files in it" if path.is_dir() else "no such file"
+            raise WrongUsage(f"{path}: {what}")
         if path.resolve() in known:
             raise WrongUsage(f"{path}: is named twice, so held-out text would be trained on")
         known.add(path.resolve())
-
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    # torch leaves the directory of its compiled kernels behind in the system's temporary directory.
-    compiled = TemporaryDirectory()
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
-    atexit.register(compiled.cleanup)
-    from cappunc_cli.features.train.custom_model import build_custom_model, has_learnt
-    from cappunc_cli.features.train.custom_recipe import TrainingOrder
-
-    order = TrainingOrder(
+    return TrainingOrder(
         options.lang,
         texts,
         timed,
@@ -63,35 +88,6 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
         options.pieces,
         options.licence,
         processor(options.device),
-    )
-
-    def kept() -> str:
-        state = "progress is saved" if has_learnt(output) else "nothing was trained yet"
-        return f"{state}; run the same command again to resume"
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeRemainingColumn(),
-    )
-    bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with stoppable(Reporter(), kept), bar:
-        task = bar.add_task("training", total=None)
-
-        def report(progress: Progress) -> None:
-            bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
-            if progress.development:
-                shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
-                log(f"{progress.done:,} pieces: {shown}")
-
-        def log(line: str) -> None:
-            print_verbatim(bar.console, f"cappunc: {line}")
-
-        config = build_custom_model(order, log, report)
-    print_verbatim(
-        console, f"cappunc: {output} is ready ({config.name}); use it with: cappunc fix --model {output} FILE"
     )
 
 

@@ -1,14 +1,20 @@
-"""What training reads: corpora of documents, each a list of turns."""
+"""What training reads: corpora of documents, each a list of turns; and the text of users, which is checked first."""
 
 from __future__ import annotations
 
+import lzma
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from unicodedata import normalize
 
+from cappunc_cli import formats
+from cappunc_cli.document.labels import Case, capital, strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadInput, CappuncError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ def composed(text: str) -> str:
     return normalize("NFC", text)
 
 
-def documents_of(lines: Iterable[str]) -> Iterator[list[Turn]]:
+def split_documents(lines: Iterable[str]) -> Iterator[list[Turn]]:
     """Group lines into documents, separated by blank lines."""
     document: list[Turn] = []
     for line in lines:
@@ -56,7 +62,7 @@ def documents_of(lines: Iterable[str]) -> Iterator[list[Turn]]:
         yield document
 
 
-def turns_of(words: Sequence[Word]) -> list[Turn]:
+def split_turns(words: Sequence[Word]) -> list[Turn]:
     """Group timed words into turns, with the pause after each token."""
     turns: list[Turn] = []
     start = 0
@@ -74,3 +80,99 @@ def turns_of(words: Sequence[Word]) -> list[Turn]:
             turns.append(Turn(" ".join(tokens), gaps))
             start = i + 1
     return turns
+
+
+#: With fewer words than this, a network learns nothing that simple rules would not do.
+FEWEST_WORDS = 3000
+#: In a usable text at least one word in this many has a mark, and a capital.
+_RARE = 50
+#: Saved in the model's directory, so that anyone can score the model again.
+HELDOUT = "heldout.txt"
+
+#: Name of the corpus -> its documents.
+Documents = dict[str, list[list[Turn]]]
+
+
+def read_texts(texts: Sequence[Path], timed: Sequence[Path], decode: Callable[[bytes], str]) -> Documents:
+    """Read files without and with times, as the corpora `text` and `timed`; raises CappuncError."""
+    found = {
+        "text": list(_documents(texts, decode)),
+        "timed": list(_documents(timed, decode, with_times=True)),
+    }
+    return {name: documents for name, documents in found.items() if documents}
+
+
+def _documents(
+    paths: Sequence[Path], decode: Callable[[bytes], str], *, with_times: bool = False
+) -> Iterator[list[Turn]]:
+    for path in paths:
+        try:
+            text = _text(path, decode)
+            plain = path.name.endswith((".txt", ".txt.xz"))
+            found = list(split_documents(StringIO(text, newline=None))) if plain else [_transcript(text, path.name)]
+            if with_times and not any(_is_timed(turn) for document in found for turn in document):
+                raise BadInput("has no times")
+            yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
+        except CappuncError as error:
+            raise BadInput(error.message, error.path or str(path), error.line) from error
+
+
+def _text(path: Path, decode: Callable[[bytes], str]) -> str:
+    try:
+        data = path.read_bytes()
+        data = lzma.decompress(data) if path.suffix == ".xz" else data
+    except OSError as error:
+        raise BadInput(error.strerror or str(error)) from error
+    except lzma.LZMAError as error:
+        raise BadInput(f"cannot be decompressed: {error}") from error
+    # Drop undecodable bytes, which `fix` would preserve.
+    return decode(data).encode("utf-8", "ignore").decode()
+
+
+def _transcript(text: str, name: str) -> list[Turn]:
+    return split_turns(formats.read(text, name).words)
+
+
+def _is_timed(turn: Turn) -> bool:
+    return turn.pauses is not None and any(pause is not None for pause in turn.pauses)
+
+
+def check_text(documents: Documents) -> tuple[int, str]:
+    """The number of words, and a warning for the user or ''; raises CappuncError for unsuitable text."""
+    turns = (turn for own in documents.values() for document in own for turn in document)
+    tokens = Counter(token for turn in turns for token in turn.text.split())
+    words = tokens.total()
+    if words < FEWEST_WORDS:
+        raise CappuncError(f"{words:,} words are too few to learn from; at least {FEWEST_WORDS:,} are needed")
+    marked = cased = small = shouted = 0
+    for token, count in tokens.items():
+        bare, label = strip(token)
+        marked += count * bool(label.mark)
+        if capital(bare) != bare:
+            cased += count
+            small += count * (label.case is Case.LOWER)
+            shouted += count * (label.case is Case.UPPER)
+    if marked * _RARE < words:
+        raise CappuncError("the text has hardly any marks: only punctuated text teaches punctuation")
+    if shouted * 2 > cased:
+        raise CappuncError("most of the text is in capitals: only text in mixed case teaches capitals")
+    # Not for Georgian, Arabic, Hindi and other scripts without capitals.
+    lacks = cased * 2 > words and (cased - small) * _RARE < words
+    return words, "the text has hardly any capitals: the model will restore few" if lacks else ""
+
+
+def heldout_ends(documents: Documents, share: float) -> str:
+    """The held-out end of each corpus as text with its paragraphs."""
+    parts = []
+    for own in documents.values():
+        turns = [turn.text for document in own for turn in document]
+        total = sum(sum(bool(strip(token)[0]) for token in text.split()) for text in turns)
+        left, kept = int(total * share), []
+        for text in reversed(turns):
+            left -= len(text.split())
+            if left < 0:
+                break
+            kept.append(text)
+        # If the last paragraph is longer than the share, take its end.
+        parts += kept[::-1] or [" ".join(turns[-1].split()[-int(total * share) :])]
+    return "\n".join(parts) + "\n"

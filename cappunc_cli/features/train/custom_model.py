@@ -18,14 +18,28 @@ from typing import Any
 import torch
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.train import custom_text
-from cappunc_cli.features.train.corpora import Corpus, Turn, composed
-from cappunc_cli.features.train.custom_recipe import TrainingOrder, recipe_of
-from cappunc_cli.features.train.custom_text import HELDOUT, Documents
+from cappunc_cli.features.train.corpora import (
+    HELDOUT,
+    Corpus,
+    Documents,
+    Turn,
+    check_text,
+    composed,
+    heldout_ends,
+    read_texts,
+)
+from cappunc_cli.features.train.dataset import prepare
 from cappunc_cli.features.train.export import export, write_json
-from cappunc_cli.features.train.prepare import prepare
-from cappunc_cli.features.train.trainer import load_windows, network_of, train
-from cappunc_cli.features.train.training_run import CHECKPOINT, LOG_EVERY, Progress, trained_weights
+from cappunc_cli.features.train.recipe import TrainingOrder, custom_recipe
+from cappunc_cli.features.train.trainer import (
+    CHECKPOINT,
+    LOG_EVERY,
+    Progress,
+    load_windows,
+    network_of,
+    train,
+    trained_weights,
+)
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 _LOOKS = 24
@@ -43,10 +57,10 @@ def build_custom_model(
     """
     work = order.output / _WORK
     _check_output(order.output)
-    documents = custom_text.read(order.texts, order.timed, order.decode)
-    words, notice = custom_text.check_text(documents)
+    documents = read_texts(order.texts, order.timed, order.decode)
+    words, notice = check_text(documents)
     _record_order(order, work, documents)
-    recipe = recipe_of(order, work, words, list(documents))
+    recipe = custom_recipe(order, work, words, list(documents))
     corpora = _corpora(order, documents)
     heldout = order.output / HELDOUT
     if notice:
@@ -55,7 +69,7 @@ def build_custom_model(
         log(f"{words:,} words")
         prepare(recipe, corpora)
         # Written last: it tells a resumed run that everything is prepared.
-        heldout.write_text(custom_text.heldout_ends(documents, recipe.heldout), "utf-8")
+        heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
     else:
         log(f"{words:,} words; going on")
     steps = max(recipe.tokens // recipe.batch, 1)

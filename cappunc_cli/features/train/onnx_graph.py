@@ -1,8 +1,7 @@
-"""The joint network as an ONNX graph, written node by node.
+"""The joint network as an ONNX graph, written node by node; and its weights, read back to start a run from them.
 
-Written by hand because onnxruntime's fast paths are custom operators
-(`com.microsoft`: MultiHeadAttention, SkipLayerNormalization, BiasGelu, and the int8 products)
-that a traced graph only gets if its patterns happen to match.
+Written by hand because onnxruntime's fast paths are custom operators (`com.microsoft`: MultiHeadAttention,
+SkipLayerNormalization, BiasGelu, and the int8 products) that a traced graph only gets if its patterns happen to match.
 """
 
 from __future__ import annotations
@@ -13,11 +12,15 @@ from typing import Any, Literal
 
 import numpy as np
 import onnx
+import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
+from torch import Tensor
 
+from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import NEIGHBOURS, NetworkShape, relative_buckets
+from cappunc_cli.restoration.models.gpu import dense_products, for_all_pieces, four_bit_tables
 from cappunc_cli.restoration.models.registry import MICROSOFT, POSITION_BIAS
 
 #: How matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row (MatMulNBits).
@@ -150,6 +153,33 @@ def build(
     Unless the weights are float32, piece vectors are stored in `word_bits` bits, 8 or 4.
     """
     g = _GraphBuilder(weights, word_bits)
+    x = _embedding(g, arrays, shape)
+    # Inputs of attention after query, key and value: no bias, padding mask (1 = keep), position bias.
+    beside = ["", g.node("Cast", ["attention_mask"], "padding", to=TensorProto.INT32)]
+    if shape.buckets:
+        beside.append(_position_bias(g, arrays["relative.weight"], shape))
+    for i in range(shape.layers):
+        x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
+    outputs = _heads(g, x, arrays, shape)
+    inputs = ("input_ids", "attention_mask", "pauses", "turns")
+    graph = helper.make_graph(
+        g.nodes,
+        "cappunc",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in inputs],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
+            for name, size in outputs.items()
+        ],
+        g.tensors,
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="cappunc")
+    helper.set_model_props(model, metadata)
+    return model
+
+
+def _embedding(g: _GraphBuilder, arrays: Arrays, shape: NetworkShape) -> str:
+    """The input of the first layer."""
     x = g.embedding("words", arrays["words.weight"], "input_ids")
     if shape.embedding != shape.width:
         # Convolutions have channels before positions.
@@ -169,13 +199,11 @@ def build(
     for i, rows in enumerate(sums):
         x = g.node("Add", [x, rows], f"embedding/sum{i}")
     gamma, beta = (g.constant(f"norm.{kind}", arrays[f"norm.{kind}"]) for kind in ("weight", "bias"))
-    x = g.node("LayerNormalization", [x, gamma, beta], "embedding", epsilon=shape.eps)
-    # Inputs of attention after query, key and value: no bias, padding mask (1 = keep), position bias.
-    beside = ["", g.node("Cast", ["attention_mask"], "padding", to=TensorProto.INT32)]
-    if shape.buckets:
-        beside.append(_position_bias(g, arrays["relative.weight"], shape))
-    for i in range(shape.layers):
-        x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
+    return g.node("LayerNormalization", [x, gamma, beta], "embedding", epsilon=shape.eps)
+
+
+def _heads(g: _GraphBuilder, x: str, arrays: Arrays, shape: NetworkShape) -> dict[str, int]:
+    """Add the heads; returns the names and sizes of the outputs."""
     if "pauses_late.weight" in arrays:  # an experiment of models/lab: pauses that only the heads see
         table = g.constant("pauses_late.table", arrays["pauses_late.weight"])
         x = g.node("Add", [x, g.node("Gather", [table, "pauses"], "pauses_late/rows")], "states")
@@ -191,21 +219,7 @@ def build(
     if shape.around:
         g.linear("around", hidden, arrays, "around")
         outputs["around"] = shape.around
-    inputs = ("input_ids", "attention_mask", "pauses", "turns")
-    graph = helper.make_graph(
-        g.nodes,
-        "cappunc",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in inputs],
-        [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
-            for name, size in outputs.items()
-        ],
-        g.tensors,
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="cappunc")
-    helper.set_model_props(model, metadata)
-    return model
+    return outputs
 
 
 def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkShape) -> str:
@@ -247,3 +261,78 @@ def _thirds(g: _GraphBuilder, shape: NetworkShape) -> str:
     if all(tensor.name != name for tensor in g.tensors):
         g.constant(name, np.array([shape.width] * 3))
     return name
+
+
+#: Names in the graph that differ from the network's.
+_TABLES = {
+    "words": "words",
+    "places": "places",
+    "pauses.table": "pauses",
+    "turns.table": "turns",
+    "relative": "relative",
+}
+
+
+def read_weights(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
+    """Sizes and state dict (float32) of a model.onnx, however its weights are stored.
+
+    Raises BadModel for a file that `build` did not write.
+    """
+    graph = for_all_pieces(_model(path)).graph
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    arrays: Arrays = {
+        f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in dense_products(graph).items()
+    }
+    four_bits = four_bit_tables(graph)
+    tables = {node.input[0]: node.name for node in graph.node if node.op_type == "GatherBlockQuantized"}
+    for name, value in stored.items():
+        kind = name.rpartition(".")[2]
+        scale = stored.get(f"{name}/scale", np.float32(1))
+        if name in tables:
+            arrays[f"{_TABLES[name]}.weight"] = four_bits[tables[name]]
+        elif name in _TABLES:
+            arrays[f"{_TABLES[name]}.weight"] = value * scale
+        elif name == "soft_case":
+            arrays["soft_case.weight"] = value.T
+        elif name == "widen.weight":
+            arrays[name] = value * scale
+        elif kind == "weight" and "norm" not in name:
+            arrays[name] = value.T
+        elif kind in ("weight", "bias"):
+            arrays[name] = value
+    if "words.weight" not in arrays or "mark_out.weight" not in arrays:
+        raise BadModel("not a joint model of this project", str(path))
+    state = {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
+    # The number of attention heads and the epsilon of the normalisations are attributes, not weights.
+    attention = next(node for node in graph.node if node.op_type == "MultiHeadAttention")
+    heads = next(attribute.i for attribute in attention.attribute if attribute.name == "num_heads")
+    norm = next(node for node in graph.node if node.output[0] == "embedding")
+    eps = next(attribute.f for attribute in norm.attribute if attribute.name == "epsilon")
+    # A float of the file is a float32: 1e-12 comes back as 9.999999960041972e-13.
+    return _shape(state, heads, float(f"{eps:.6g}")), state
+
+
+def _model(path: Path) -> onnx.ModelProto:
+    try:
+        return onnx.load(str(path))
+    except Exception as error:  # protobuf has no base class that says "not this format"
+        raise BadModel("not an ONNX file", str(path)) from error
+
+
+def _shape(state: dict[str, Tensor], heads: int, eps: float) -> NetworkShape:
+    return NetworkShape(
+        vocabulary=len(state["words.weight"]),
+        positions=len(state["places.weight"]),
+        embedding=state["words.weight"].shape[1],
+        width=state["places.weight"].shape[1],
+        heads=heads,
+        layers=1 + max(int(name.split(".")[1]) for name in state if name.startswith("blocks.")),
+        inner=len(state["blocks.0.up.bias"]),
+        pause_bins=len(state["pauses.weight"]) - 1,
+        case_width=len(state["soft_case.weight"]),
+        cases=len(state["case.bias"]),
+        marks=len(state["mark_out.bias"]),
+        around=len(state["around.bias"]) if "around.bias" in state else 0,
+        eps=eps,
+        buckets=len(state["relative.weight"]) if "relative.weight" in state else 0,
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cappunc_cli.errors import BadModel, WrongUsage, require
-from cappunc_cli.options import resolved
+from cappunc_cli.options import load_reference
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import (
@@ -105,7 +105,7 @@ def load_model(
         raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
     spec = ENGINES[engine]
     directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
-    opened = resolved(spec.engine)(directory, device)
+    opened = load_reference(spec.engine)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
         place = find_member(directory, other)

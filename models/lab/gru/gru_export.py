@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.features.train.export import write_beside
-from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.features.train.trainer import CHECKPOINT
 from cappunc_cli.restoration.models.registry import ENGINES
 from models.lab import results
 from models.lab.export import check_licences

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.document.labels import LOWER
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.network import mixed_precision
-from cappunc_cli.features.train.trainer import FOLDED, F1Counter, largest_corpora
-from cappunc_cli.features.train.training_run import Learner, resume, run
+from cappunc_cli.features.train.onnx_graph import read_weights
+from cappunc_cli.features.train.trainer import FOLDED, F1Counter, Learner, largest_corpora, resume, run
 from cappunc_cli.features.train.windows import IGNORED, Batch
 from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.restoration.models.registry import ENGINES
@@ -187,7 +186,7 @@ def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> 
     elif live.begin is not None and live.begin.name == ENGINES["gru"].weights:
         start_from_exported(network, live.begin)
     elif live.begin is not None:
-        table = onnx_weights.read(live.begin)[1]["words.weight"]
+        table = read_weights(live.begin)[1]["words.weight"]
         network.words.weight.data.copy_(narrowed(table, network.sizes.embedding))
     return network
 
@@ -240,7 +239,7 @@ def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> t
 
 
 def train(recipe: LabRecipe, live: GruRecipe) -> None:
-    """Run or resume a recipe to its end, as `training_run.run`."""
+    """Run or resume a recipe to its end, as `trainer.run`."""
     torch.manual_seed(recipe.seed)
     windows = LabWindows.load(recipe, CORPORA)
     teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None

@@ -24,9 +24,8 @@ from cappunc_cli.document.labels import MARKS, strip
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.language_detection import stretches
-from cappunc_cli.files.model_choice import ModelChoice
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restoration.models.registry import known_languages
 from cappunc_cli.restoration.options import Options

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from cappunc_cli.document.labels import LOWER
-from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.features.train.trainer import CHECKPOINT
 from cappunc_cli.restoration.decoding.passage import ENDS
 from models.lab.corpora import CORPORA
 from models.lab.gru.gru_network import RecurrentNetwork

@@ -274,7 +274,7 @@ def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
 
 
 def test_transitions_learnt_with_the_network_are_those_that_decode(table: Path, tmp_path: Path) -> None:
-    from cappunc_cli.features.train.training_run import CHECKPOINT
+    from cappunc_cli.features.train.trainer import CHECKPOINT
     from cappunc_cli.restoration.models.registry import ModelConfig
     from models.lab.export import export
     from models.lab.trainer import train

@@ -66,7 +66,7 @@ def test_a_head_without_context_sees_the_soft_case_alone(
     from safetensors.torch import save_file
 
     from cappunc_cli.features.train.network import JointNetwork, NetworkShape
-    from cappunc_cli.features.train.trainer import optimiser_of
+    from cappunc_cli.features.train.trainer import make_optimiser
     from models.lab.network import SHAPE
     from models.lab.trainer import network_of
 
@@ -79,7 +79,7 @@ def test_a_head_without_context_sees_the_soft_case_alone(
     save_file(JointNetwork(shape).state_dict(), start, {SHAPE: json.dumps(asdict(shape))})
     recipe = replace(recipe, start=start, tokenizer=pieces, contextual=contextual)
     network = network_of(recipe)
-    optimiser = optimiser_of(network, recipe)
+    optimiser = make_optimiser(network, recipe)
     for group in optimiser.param_groups:
         group["lr"] = 0.01
     ids = torch.tensor([[1, 5, 6, 2]])

@@ -198,7 +198,7 @@ def exported(recipe: LabRecipe, directory: Path, kind: Any) -> tuple[Any, list[n
     """The graph that training and `export` make of a recipe, and what the checkpoint's network says of `fed`."""
     import onnx
 
-    from cappunc_cli.features.train.training_run import CHECKPOINT
+    from cappunc_cli.features.train.trainer import CHECKPOINT
     from models.lab.export import export
     from models.lab.trainer import network_of, train
 

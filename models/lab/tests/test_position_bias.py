@@ -16,9 +16,8 @@ onnx = pytest.importorskip("onnx")
 from test_quantise import feeds_of, rows_of
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise, relative_buckets
-from cappunc_cli.features.train.onnx_graph import build
+from cappunc_cli.features.train.onnx_graph import build, read_weights
 from cappunc_cli.restoration.models.gpu import attention_inputs, for_all_pieces, to_float16
 from cappunc_cli.restoration.models.registry import MASK, POSITION_BIAS, WANTED
 from cappunc_cli.restoration.models.session import load_graph
@@ -130,7 +129,7 @@ def test_the_description_comes_back_from_the_file(network: JointNetwork, without
     path = tmp_path / "model.onnx"
     blocks = build(arrays_of(network), SHAPE, "blocks", {})
     path.write_bytes(quantise(blocks, rows_of(blocks, 1)).SerializeToString())
-    shape, state = onnx_weights.read(path)
+    shape, state = read_weights(path)
     assert shape == SHAPE
     again = JointNetwork(shape).eval()
     again.load_state_dict(state)

@@ -15,9 +15,8 @@ onnx = pytest.importorskip("onnx")
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train import onnx_weights
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-from cappunc_cli.features.train.onnx_graph import Arrays, Weights, build
+from cappunc_cli.features.train.onnx_graph import Arrays, Weights, build, read_weights
 from cappunc_cli.restoration.models.gpu import Matrix, dense_products, for_all_pieces, to_float16
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import load_graph
@@ -168,7 +167,7 @@ def test_query_key_and_value_have_a_product_each_and_come_together_again(arrays:
 def test_weights_come_back_from_the_file(arrays: Arrays, tmp_path: Path) -> None:
     blocks = model_of(arrays, "blocks")
     onnx.save(quantise(blocks, rows_of(blocks, 1)), tmp_path / "model.onnx")
-    shape, state = onnx_weights.read(tmp_path / "model.onnx")
+    shape, state = read_weights(tmp_path / "model.onnx")
     assert shape == SHAPE
     assert set(state) == set(arrays)
     for name, value in arrays.items():

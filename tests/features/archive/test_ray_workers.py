@@ -23,11 +23,10 @@ from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.ray_workers import RayOptions, _Pool
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.run import Result, WorkOrder
+from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.results import Result, ResultWriter
+from cappunc_cli.files.run import WorkOrder
 from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"

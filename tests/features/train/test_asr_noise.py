@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
-from cappunc_cli.features.train.asr_noise import AsrNoise
 from cappunc_cli.features.train.dataset import COMMA, STOP, Ints, WindowSample
+from cappunc_cli.features.train.windows import AsrNoise
 
 
 def sample(count: int) -> WindowSample:

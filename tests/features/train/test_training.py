@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.corpora import Corpus, Turn, documents_of
+from cappunc_cli.features.train.corpora import Corpus, Turn, split_documents
 from cappunc_cli.features.train.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Windows
@@ -22,7 +22,7 @@ TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Becau
 
 
 def lines(path: Path) -> Iterator[list[Turn]]:
-    return documents_of(path.read_text("utf-8").splitlines())
+    return split_documents(path.read_text("utf-8").splitlines())
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_a_rewriting_that_says_something_else_is_refused() -> None:
 def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     onnx = pytest.importorskip("onnx")
-    from cappunc_cli.features.train import onnx_graph, onnx_weights
+    from cappunc_cli.features.train import onnx_graph
     from cappunc_cli.features.train.export import parity
     from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
     from cappunc_cli.restoration.models.gpu import to_float16
@@ -177,7 +177,7 @@ def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, mon
     monkeypatch.setattr(onnx_graph, "LARGEST_FILE", 1000)
     assert onnx_graph.save(model, tmp_path) == ["model.onnx", "words.bin"]
     assert (tmp_path / "words.bin").stat().st_size == 300 * 64 // 2
-    again, state = onnx_weights.read(tmp_path / "model.onnx")
+    again, state = onnx_graph.read_weights(tmp_path / "model.onnx")
     assert again == shape
     # Sixteen steps over numbers of a normal distribution lose about a tenth of them.
     lost = (state["words.weight"] - network.words.weight).std() / network.words.weight.std()
@@ -194,7 +194,7 @@ def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, mon
 def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     torch = pytest.importorskip("torch")
     onnx = pytest.importorskip("onnx")
-    from cappunc_cli.features.train import onnx_weights
+    from cappunc_cli.features.train import onnx_graph
     from cappunc_cli.features.train.export import parity
     from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
     from cappunc_cli.features.train.onnx_graph import Weights, build
@@ -212,7 +212,7 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     kinds: tuple[Weights, ...] = ("float32", "blocks")
     for weights in kinds:
         onnx.save(build(arrays, shape, weights, {}), path)
-        again, state = onnx_weights.read(path)
+        again, state = onnx_graph.read_weights(path)
         assert again == shape
         for name, value in network.state_dict().items():
             assert torch.allclose(state[name], value, atol=0.02), (weights, name)

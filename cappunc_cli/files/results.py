@@ -1,25 +1,96 @@
-"""Write results to files and URLs: what they may replace, and their lines in the record."""
+"""Results: what became of a job, and how it is written: what it may replace, and its line in the record."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.record import Record, digest_of
-from cappunc_cli.files.storage import file_identity, is_url, read_bytes, tag_of, write_result
+from cappunc_cli.files.record import Record, content_hash
+from cappunc_cli.files.storage import about, file_identity, file_tag, is_url, read_bytes, write_atomic, write_result
 from cappunc_cli.files.urls import Url, url_exists
+from cappunc_cli.restoration.terms import Sightings
+from cappunc_cli.spelling.speller import Respelled
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input; `diff` writes no files.
 Mode = Literal["new", "force", "in-place", "diff"]
 #: Threads that write to URLs.
 _WRITERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a job.
+
+    `status` is fixed, unchanged, skipped (a file of a directory that is no transcript) or failed.
+    """
+
+    job: Job
+    status: str
+    words: int = 0
+    marks: int = 0
+    capitals: int = 0
+    seconds: float = 0.0
+    language: str = ""
+    model: str = ""
+    notices: tuple[Notice, ...] = ()
+    respelled: tuple[Respelled, ...] = ()
+    #: Existing marks that `--existing recheck` has changed.
+    rechecked: tuple[Notice, ...] = ()
+    #: A note about a guessed encoding or about languages without a model, or "".
+    note: str = ""
+    #: Terms of the glossary that occur in the file, if there is a glossary.
+    terms: Sightings | None = None
+    #: The result; None once it has been written to its file.
+    data: bytes | None = None
+    #: Why there is none: the error without the input's name, and its line in the file, if known.
+    reason: str = ""
+    line: int | None = None
+    #: What went wrong, in one line that names the file.
+    error: str | None = None
+    #: Whether every other file would fail the same way.
+    fatal: bool = False
+    #: The traceback of a bug.
+    trace: str | None = None
+    #: Warnings about the models that the worker has loaded for it.
+    warnings: tuple[str, ...] = ()
+    #: The machine that worked on it, if that was a worker of a cluster.
+    node: str = ""
+
+    def entry(self) -> dict[str, Any]:
+        """What records and logs say about it."""
+        entry: dict[str, Any] = {"status": self.status, "words": self.words, "seconds": round(self.seconds, 3)}
+        entry |= {"language": self.language, "model": self.model} if self.model else {}
+        entry |= {"reason": self.reason} if self.reason else {}
+        entry |= {"line": self.line} if self.line is not None else {}
+        if self.respelled:
+            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.respelled]
+        if self.rechecked:
+            entry["rechecked"] = [(one.line, one.message) for one in self.rechecked]
+        return entry
+
+
+def failed(job: Job, error: Exception) -> Result:
+    """The result of a job that raised an error."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
+        error = CappuncError("needs more memory than is available")
+    if isinstance(error, CappuncError | OSError):
+        named = about(error, job.name)
+        status = "skipped" if job.is_skipped(error) else "failed"
+        # Quoted, so that a summary counts it with those of other files.
+        reason = named.message if named.path == job.name else f"“{named.path}” {named.message}"
+        return Result(job, status, reason=reason, line=named.line, error=str(named))
+    reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +115,11 @@ def read_version(source: str, tag: str = "") -> tuple[bytes, InputVersion]:
     """All bytes of an input, and its version; `tag` is that of a URL. Raises CappuncError and OSError."""
     if not is_url(source):
         try:
-            tag = tag_of(os.stat(source))  # noqa: PTH116  # before it is read: what changes later is read again
+            tag = file_tag(os.stat(source))  # noqa: PTH116  # before it is read: what changes later is read again
         except OSError:
             tag = ""
     data = read_bytes(source)
-    return data, InputVersion(tag, digest_of(data))
+    return data, InputVersion(tag, content_hash(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +174,35 @@ class ResultWriter:
                 _refuse_replacing(target, output.read.digest)
             self._refuse_foreign(output)
             if self.record is not None:
-                line = self.record.line_for(job, output.read.tag, output.data, tag_of(made))
+                line = self.record.line_for(job, output.read.tag, output.data, file_tag(made))
                 self.record.add([line | output.notes])
 
         # In place, a directory that was removed in the meantime is not made again.
         write = write_atomic if self.mode == "in-place" else write_result
         write(target, output.data, lasting=lasting, before=before)
 
-    def write_all(self, outputs: Sequence[Output], part: str = "") -> Iterator[Exception | None]:
+    def write_all(self, outputs: Sequence[Output]) -> list[Exception | None]:
         """Write results to URLs, or to a disk of several machines, with one part of the record for all of them.
 
-        Yields the error of each, or None.
+        Returns the error of each, or None.
         """
-
-        def refused(output: Output) -> Exception | None:
-            return _error_of(self._refuse_foreign, output)
-
-        def written(output: Output) -> Exception | None:
-            target = output.job.target
-            assert target is not None
-            return _error_of(lambda: write_result(target, output.data, lasting=False))
-
         with ThreadPoolExecutor(_WRITERS) as threads:
-            errors = list(threads.map(refused, outputs))
-            kept = [output for output, error in zip(outputs, errors, strict=True) if error is None]
-            if kept and (record := self.record) is not None:
-                lines = [record.line_for(one.job, one.read.tag, one.data) | one.notes for one in kept]
-                if (failure := _error_of(record.add, lines, part)) is not None:
-                    yield from (error or failure for error in errors)
-                    return
-            results = threads.map(written, kept)
-            for error in errors:
-                yield next(results) if error is None else error
+            errors = list(threads.map(partial(_error_of, self._refuse_foreign), outputs))
+            kept = [i for i, error in enumerate(errors) if error is None]
+            if kept and self.record is not None:
+                failure = _error_of(self._add_part, [outputs[i] for i in kept])
+                if failure is not None:
+                    return [error or failure for error in errors]
+            for i, error in zip(kept, threads.map(_written, (outputs[i] for i in kept)), strict=True):
+                errors[i] = error
+        return errors
+
+    def _add_part(self, outputs: Sequence[Output]) -> None:
+        """Add the lines of results to the record, in a part whose name no other group of the run has."""
+        assert self.record is not None
+        lines = [self.record.line_for(one.job, one.read.tag, one.data) | one.notes for one in outputs]
+        sources = "\0".join(one.job.source for one in outputs)
+        self.record.add(lines, content_hash(sources.encode("utf-8", "surrogateescape")))
 
     def _refuse_foreign(self, output: Output) -> None:
         """Raises CappuncError if the file at the target is neither a result of ours nor the same as the new one."""
@@ -146,14 +214,19 @@ class ResultWriter:
         if not exists or not (isinstance(job.target, Url) or os.path.isfile(str(job.target))):  # noqa: PTH113
             return
         try:
-            current = digest_of(read_bytes(str(job.target)))
+            current = content_hash(read_bytes(str(job.target)))
         except FileNotFoundError:
             return
         # The same may have been written by a worker that died before it could report, or by another run.
-        if current == digest_of(output.data) or current in (job.ours or ()):
+        if current == content_hash(output.data) or current in (job.ours or ()):
             return
         what = "was changed since a run wrote it" if job.ours else "already exists"
         raise CappuncError(f"{what}; --force overwrites it", str(job.target))
+
+
+def _written(output: Output) -> Exception | None:
+    assert output.job.target is not None
+    return _error_of(lambda target: write_result(target, output.data, lasting=False), output.job.target)
 
 
 def _error_of(function: Any, *arguments: Any) -> Exception | None:
@@ -167,7 +240,7 @@ def _error_of(function: Any, *arguments: Any) -> Exception | None:
 def _refuse_replacing(path: Path, digest: str) -> None:
     """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
     try:
-        same = digest_of(path.read_bytes()) == digest
+        same = content_hash(path.read_bytes()) == digest
     except FileNotFoundError:
         raise CappuncError("was removed in the meantime; nothing written", str(path)) from None
     if not same:

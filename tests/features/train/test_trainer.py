@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 
 from torch import Tensor  # noqa: E402
 
-from cappunc_cli.features.train import training_run  # noqa: E402
-from cappunc_cli.features.train.training_run import CHECKPOINT, Learner, Progress, resume, run  # noqa: E402
+from cappunc_cli.features.train import trainer  # noqa: E402
+from cappunc_cli.features.train.trainer import CHECKPOINT, Learner, Progress, resume, run  # noqa: E402
 
 
 def trained(
@@ -60,7 +60,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(recipe: Recipe, tmp_path: P
 
 
 def test_a_run_that_gets_no_better_ends_and_keeps_its_best(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training_run, "LOG_EVERY", 1)
+    monkeypatch.setattr(trainer, "LOG_EVERY", 1)
     trained(recipe, means=iter([0.0, 0.0, 5.0, 7.0, 6.0, 7.0]), patience=2)  # 0: it writes no marks yet
     assert torch.load(recipe.runs / CHECKPOINT)["tokens"] == 60
     assert torch.load(recipe.runs / "best.pt")["tokens"] == 40

@@ -1,4 +1,4 @@
-"""Work on groups of files in several processes of this machine, each with its own models."""
+"""Who works on groups of files: this process, or several of this machine, each with its own models."""
 
 from __future__ import annotations
 
@@ -8,27 +8,68 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.progress import Steps
-from cappunc_cli.files.run import Executor, Result, Worker, WorkOrder
+from cappunc_cli.files.progress import FileTally
+from cappunc_cli.files.results import Result
+from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.storage import is_url
 from cappunc_cli.restoration.models.session import physical_cores
 
+#: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
+_FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
+#: Works on groups of jobs, and yields their results in any order.
+Executor = Callable[[WorkOrder, Iterable[list[Job]], FileTally], Iterator[Result]]
 #: The worker of this process, if it is one of several.
 _worker: Worker | None = None
+
+
+def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """The jobs, in order, in groups that are processed together, small ones first."""
+    group: list[Job] = []
+    size, most = 0, _FIRST_TOGETHER
+    for job in jobs:
+        length = job.size or _size_of(job)
+        if group and (len(group) >= most or size + length > BYTES_TOGETHER):
+            yield group
+            group, size, most = [], 0, min(2 * most, FILES_TOGETHER)
+        group.append(job)
+        size += length
+    if group:
+        yield group
+
+
+def _size_of(job: Job) -> int:
+    try:
+        return 0 if is_url(job.source) else Path(job.source).stat().st_size
+    except OSError:
+        return 0
+
+
+def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
+    """An Executor that works on one group after the other."""
+
+    def work(order: WorkOrder, groups: Iterable[list[Job]], tally: FileTally) -> Iterator[Result]:
+        worker = Worker(order, detail, tally.advance)
+        for group in groups:
+            tally.begin(job.name for job in group)
+            yield from worker.run(group)
+
+    return work
 
 
 def in_processes(count: int) -> Executor:
     """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
+    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Iterator[Result]:
         todo = iter(groups)
         # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
         context = multiprocessing.get_context("spawn")
@@ -44,7 +85,7 @@ def in_processes(count: int) -> Executor:
                 # A group ahead, so that no process waits.
                 running |= {pool.submit(_run, group) for group in islice(todo, len(done))}
                 for future in done:
-                    ready += _shown(future.result(), steps)
+                    ready += future.result()
                 while ready:
                     yield ready.popleft()
         except KeyboardInterrupt:
@@ -58,12 +99,6 @@ def in_processes(count: int) -> Executor:
             pool.shutdown(wait=True, cancel_futures=True)
 
     return work
-
-
-def _shown(results: list[Result], steps: Steps | None) -> list[Result]:
-    if steps is not None:
-        steps.group_progress(len(results))(1.0)
-    return results
 
 
 def _start(order: WorkOrder, threads: int) -> None:
