@@ -1,6 +1,6 @@
 """Scores for punctuation and case: one alignment per document, one table of counts, all metrics computed from it.
 
-Nothing here reads files or loads models: `application.scoring` provides the samples, `reporting` presents the scores.
+Nothing here reads files or loads models: that is done by `features.evaluate`.
 """
 
 from __future__ import annotations

@@ -136,26 +136,26 @@ def as_dict(
 
 
 def files(evaluation: Evaluation) -> list[dict[str, object]]:
-    """One dict per file: its name, number of words and main figures."""
-    result: list[dict[str, object]] = []
-    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
-        table = tabulate([alignment], evaluation.fold)
-        figures = {name: headline(METRICS[name](table)) for name in ("micro", "macro", "boundary", "ser", "wer")}
-        if evaluation.cased:
-            figures["case"] = headline(METRICS["case"](table))
-        result.append({"name": sample.name, "words": len(sample.reference), **figures})
-    return result
+    """The main figures of each file as JSON values, with its name and number of words."""
+    known = zip(evaluation.samples, file_scores(evaluation), strict=True)
+    return [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known]
+
+
+def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
+    """The main figures of each file."""
+    names = ("micro", "macro", "boundary", "ser", "wer", *(("case",) if evaluation.cased else ()))
+    tables = (tabulate([alignment], evaluation.fold) for alignment in evaluation.alignments)
+    return [{name: headline(METRICS[name](table)) for name in names} for table in tables]
 
 
 def file_table(evaluation: Evaluation) -> Table:
     """The main figures of each file."""
-    lines = files(evaluation)
-    figures = [key for key in lines[0] if key not in ("name", "words")]
+    scores = file_scores(evaluation)
     rows = [
-        [str(line["name"]), f"{line['words']:,}", *(f"{100 * float(str(line[key])):.1f}" for key in figures)]
-        for line in lines
+        [sample.name, f"{len(sample.reference):,}", *(f"{100 * figure:.1f}" for figure in figures.values())]
+        for sample, figures in zip(evaluation.samples, scores, strict=True)
     ]
-    return Table(["file", "words", *map(metric_title, figures)], rows)
+    return Table(["file", "words", *map(metric_title, scores[0])], rows)
 
 
 def headline(value: Reported) -> float:

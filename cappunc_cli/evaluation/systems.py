@@ -15,7 +15,7 @@ from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Resampled, resample
 from cappunc_cli.evaluation.metrics import Reported, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.report import Signature, files, headline, metric_title, plain
+from cappunc_cli.evaluation.report import Signature, file_scores, files, headline, metric_title, plain
 from cappunc_cli.evaluation.tables import Table
 
 #: The columns of the table; --json and --csv have all scores.
@@ -104,13 +104,13 @@ def notes(systems: Sequence[System], signature: Signature) -> list[str]:
 
 def by_file(systems: Sequence[System]) -> Table:
     """A section for each file, with a row for each system."""
-    known = [files(system.evaluation) for system in systems]
+    known = [file_scores(system.evaluation) for system in systems]
     names = [name for name in BY_FILE if name in known[0][0]]
     rows: list[list[str]] = []
-    for of_file in zip(*known, strict=True):
-        rows.append([f"{of_file[0]['name']}, {of_file[0]['words']:,} words"])
-        for system, found in zip(systems, of_file, strict=True):
-            rows.append([system.name, *(f"{100 * float(str(found[name])):.1f}" for name in names)])
+    for sample, *scores in zip(systems[0].evaluation.samples, *known, strict=True):
+        rows.append([f"{sample.name}, {len(sample.reference):,} words"])
+        for system, figures in zip(systems, scores, strict=True):
+            rows.append([system.name, *(f"{100 * figures[name]:.1f}" for name in names)])
     return Table(["", *map(metric_title, names)], rows)
 
 

@@ -5,7 +5,7 @@
 
 Each kind of text gets its usual form: `film` is SRT captions without gaps, `capitals` is all capitals with marks, the
 others are lower-case plain text with a blank line between turns. The result is compared with the nearest accepted text
-(`accepted.py`), and corrections are counted (`evaluation/edits.py`) per 1,000 words. With --data, the
+(`accepted.py`), and corrections are counted (`evaluation/mistakes.py`) per 1,000 words. With --data, the
 held-out ends of the models' training corpora are scored in the same way, as one text each: decoding is tuned on these,
 never on the texts. A run is kept in results/editor.json under its name; the table is in tests/editor/README.md.
 Two minutes on two cores without --data.
