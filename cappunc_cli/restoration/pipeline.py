@@ -46,11 +46,8 @@ from cappunc_cli.restoration.options import Options
 _MAX_ROUNDS = 5
 #: Words at the beginning of a text that decide whether its blank lines separate turns.
 _BLANK_LINE_SAMPLE = 1000
-
 #: Words that are decided at a time (about an hour of speech), and words of context on each side.
 _SECTION, _CONTEXT = 1 << 13, 512
-
-
 #: The end of a word that its speaker did not finish.
 _CUT_OFF = re.compile(r"[^\W_]-\Z")
 
@@ -173,10 +170,12 @@ def probabilities_of_each(
 def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
     """The rows of a text with their cases weighed by the forms of words; `together` as in `probabilities_of_each`."""
     bare, labels = _written(words)
-    lexicon = text_lexicon(bare, labels, model, options) if together else _lexicon(model, options)
+    lexicon = _lexicon(model, options)
     if not lexicon.shares:
         return rows
-    return weigh_forms(rows, bare, lexicon, model.config, model.engine.are_rare(bare) if together else None)
+    if not together:
+        return weigh_forms(rows, bare, lexicon, model.config)
+    return weigh_forms(rows, bare, with_witnesses(lexicon, bare, labels), model.config, model.engine.are_rare(bare))
 
 
 def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
@@ -186,18 +185,15 @@ def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
 
 
 def _lexicon(model: Model, options: Options) -> Lexicon:
+    """The model's lexicon in the language of the text."""
     return model.lexicons[options.conventions(model.config).code]
-
-
-def text_lexicon(bare: Sequence[str], labels: Sequence[Label], model: Model, options: Options) -> Lexicon:
-    """The model's lexicon in the language of a text, with the forms that the text itself shows."""
-    return with_witnesses(_lexicon(model, options), bare, labels)
 
 
 def make_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
     """The words as they are written, with their `probabilities`, ready for decoding; `live`: the last ones so far."""
     bare, labels = _written(words)
-    lexicon = _lexicon(model, options) if live else text_lexicon(bare, labels, model, options)
+    lexicon = _lexicon(model, options)
+    lexicon = lexicon if live else with_witnesses(lexicon, bare, labels)
     conventions = options.conventions(model.config)
     turns = np.array(turn_ends(words), np.bool_)
     if options.pauses:
