@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ PIECES_PER_WORD = 16
 #: The pieces that open and close a window, as named by BERT and RoBERTa.
 OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
 
+#: Distinct words whose pieces are kept: a stream reads the same ones again and again.
+_MOST_CACHED = 1 << 17
 #: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
 #: needs large batches.
 _PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536}
@@ -81,6 +84,7 @@ class Encoder:
             raise BadModel(f"the tokenizer cannot be loaded: {reason}", str(path)) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._known = lru_cache(maxsize=_MOST_CACHED)(lambda word: tokenise(self._tokenizer, [word])[0])
         self.opening = special_piece(self._tokenizer, OPENING, path)
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
@@ -88,9 +92,7 @@ class Encoder:
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
         """The ids of each bare word's pieces; at least one."""
-        distinct = list(dict.fromkeys(words))
-        known = dict(zip(distinct, tokenise(self._tokenizer, distinct), strict=True))
-        return [known[word] or [self.unknown] for word in words]
+        return [self._known(word) or [self.unknown] for word in words]
 
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
         """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
@@ -112,7 +114,7 @@ def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
     """
     typed = [word.translate(TYPEWRITER) for word in words]
     spoken = [(word.rstrip("-") or word).encode("utf-8", "replace").decode() for word in typed]
-    pieces = [encoding.ids for encoding in tokenizer.encode_batch_fast(spoken, add_special_tokens=False)]
+    pieces = [tokenizer.encode(word, add_special_tokens=False).ids for word in spoken]
     return [ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]] for ids in pieces]
 
 
