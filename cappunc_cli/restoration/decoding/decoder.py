@@ -54,9 +54,8 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_end_probability,
     sentence_ends,
 )
-from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.viterbi import best_marks
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
-from cappunc_cli.restoration.models.registry import ModelConfig
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
@@ -120,7 +119,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * sentence_end_probability(text)[committed - 1]
     scores = _mark_scores(passage, known)
-    marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
+    marks = scores.argmax(1) if config.crf is None else best_marks(scores, config, passage.continues)
     new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
     if len(new_colons) and not committed and not passage.continues:
@@ -245,19 +244,6 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
     bonus: Probabilities = np.where(shows, nats, np.float32(0))
     return bonus
-
-
-def _best_path(scores: Rows, config: ModelConfig, continues: bool) -> Indices:
-    """The best sequence of marks [n] under the model's CRF."""
-    assert config.crf is not None
-    own = [MARK_CLASSES.index(m) for m in config.marks]
-    size = len(MARK_CLASSES)
-    transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
-    transitions[np.ix_(own, own)] = config.crf.transitions
-    start[own] = config.crf.start
-    if not continues:
-        end[own] = config.crf.end
-    return viterbi(scores, transitions, start, end)
 
 
 def _accidental_labels(

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cappunc_cli.document.labels import MARK_CLASSES
+from cappunc_cli.restoration.models.registry import ModelConfig
+
 Scores = npt.NDArray[np.floating[Any]]
 
 
@@ -33,3 +36,16 @@ def viterbi(emissions: Scores, transitions: Scores, start: Scores, end: Scores) 
     for i in range(count - 1, 0, -1):
         path[i - 1] = back[i, path[i]]
     return path
+
+
+def best_marks(scores: Scores, config: ModelConfig, continues: bool) -> npt.NDArray[np.intp]:
+    """The best sequence of marks [n] under the model's CRF."""
+    assert config.crf is not None
+    own = [MARK_CLASSES.index(m) for m in config.marks]
+    size = len(MARK_CLASSES)
+    transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    transitions[np.ix_(own, own)] = config.crf.transitions
+    start[own] = config.crf.start
+    if not continues:
+        end[own] = config.crf.end
+    return viterbi(scores, transitions, start, end)
