@@ -101,7 +101,8 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
             text = _shown(document, at, until) if at < until and not within else ""
             at = at if right is None else max(at, right[1])
             # A line that rolls up shows its sounds again.
-            if rolling and (text == last or all(piece is None or piece[3] for piece in (left, right))):
+            again = own and all(piece is None or piece[3] for piece in (left, right))
+            if rolling and (again or text.strip() == last.strip()):
                 text = ""
             last = text if text.strip() else last
             if not own:

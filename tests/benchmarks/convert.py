@@ -9,13 +9,14 @@ without such a reader shows (CTM, STM, TextGrid, JSON) are its words. A conversi
 * `equal`: the same text, and the same times where cues stay cues;
 * `rounded`: so but for times that the target counts in hundredths or frames;
 * `refused`: one line says why;
-* `lost`: anything else, which is a failure.
+* `lost`, or `unread` by the other reader: anything else, which is a failure.
 
 Names of speakers, and the dashes and arrows that announce them, may be written otherwise.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -23,8 +24,11 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -54,8 +58,9 @@ _EDGE = re.compile(r"^[-‐‑–—>]+|[:：]+$")
 _BROKEN_TIMES = re.compile(
     r"(?m)^(?:[0-9]+[ \t]*\r?\n)?(?![0-9:,.]+ --> [0-9:,.]+)[^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]:[0-9]{2}[^\r\n]*$"
 )
-#: Half a frame at 25 a second, or half a hundredth of a second, and the rounding of a millisecond.
-_ROUNDING = {"ass": 6, "stl": 41, "microdvd": 41, "fcpxml": 41}
+#: Half a frame at 25 a second, or half a hundredth of a second, and the rounding of a millisecond; a caption of STL
+#: that overlaps the next one by up to five frames ends where that begins.
+_ROUNDING = {"ass": 6, "stl": 241, "microdvd": 41, "fcpxml": 41}
 
 
 class _Text(HTMLParser):
@@ -87,7 +92,8 @@ def _html(data: bytes) -> Shown:
 def _subs(kind: str) -> Callable[[bytes], Shown]:
     def read(data: bytes) -> Shown:
         text = data.decode("utf-8", "surrogateescape")
-        if kind == "srt":  # to pysubs2 all in braces is a code
+        if kind == "srt":  # to pysubs2 all in braces is a code, and to players what is one of MicroDVD
+            text = re.sub(r"\{[A-Za-z]:[^{}\r\n]*\}", "", text)
             text = re.sub(r"\{(?!\\)", "\uff5b", text)
         more = {} if kind == "microdvd" else {"keep_unknown_html_tags": False}
         found = pysubs2.SSAFile.from_string(text, format_=kind, **more)
@@ -115,7 +121,7 @@ def _vtt(data: bytes) -> Shown:
         while i < len(lines) and lines[i] and "-->" not in lines[i]:
             i += 1
         times = _VTT_TIMES.match(lines[arrow]) if arrow is not None else None
-        if times:
+        if times and not re.match(r"\s*\{\s*[\"}]", lines[begin] if begin < i else ""):  # data for a script of the page
             text = unescape(re.sub(r"<[^>]*(?:>|\Z)", "", "\n".join(lines[begin:i])))
             found.append((text, _clock(times[1]), _clock(times[2])))
     return found
@@ -204,7 +210,8 @@ def source_text(document: Document) -> str:
     text, kind = document.source, document.format
     if kind in ("srt", "vtt", "ass"):
         text = _BROKEN_TIMES.sub("", text) if kind == "srt" else text
-        return words_shown(kind, text.encode("utf-8", "surrogateescape"))
+        with suppress(ValueError):  # of pysubs2, for columns that it does not know
+            return words_shown(kind, text.encode("utf-8", "surrogateescape"))
     if kind in ("ttml", "srv3"):
         names = ("p", "text")
         tree = ElementTree.fromstring(text.encode("utf-8", "replace"))
@@ -240,23 +247,44 @@ def verdict(document: Document, kind: str, data: bytes) -> str:
     names = {part.strip("()[]*_:") for name in document.speakers.values() for part in name.split()}
     names |= {"Speaker", *map(str, range(100)), *"ABCDEFGHIJ"} if document.speakers else set()
     result = TARGETS[kind](data)
-    wanted = Counter(tokens(source_text(document), names))
-    got = Counter(tokens("\n".join(text for text, _, _ in result), names))
+    shown = "\n".join(text for text, _, _ in result)
+    wanted, got = Counter(tokens(source_text(document), names)), Counter(tokens(shown, names))
     missing = wanted - got
     if is_rolling(document):  # lines that roll up are there once
         missing = Counter(token for token in missing if token not in got)
+    # What a tag parts, such as a voice or ruby text, is parted by a space or a line break.
+    if missing and "".join(tokens(source_text(document), names)) == "".join(tokens(shown, names)):
+        missing.clear()
     if missing:
         return "lost: " + " ".join(list(missing)[:5])
     if kind not in _EXACT or document.format not in ("srt", "vtt") or is_rolling(document):
         return "equal"
-    source = TARGETS[document.format](document.source.encode("utf-8", "replace"))
-    before = [time for text, *times in source if text.strip() for time in times]
-    after = [time for text, *times in result if text.strip() for time in times]
-    if before == after or len(before) != len(after):  # pysubs2 reads broken files otherwise
-        return "equal"
-    most = _ROUNDING.get(kind, 0)
-    near = all(a is None or b is None or abs(a - b) <= most for a, b in zip(before, after, strict=True))
-    return "rounded" if near else "lost: times"
+    return _times(TARGETS[document.format](document.source.encode("utf-8", "replace")), result, kind)
+
+
+def _times(source: Shown, result: Shown, kind: str) -> str:
+    """The verdict on the times of cues; those that end before they begin are never shown."""
+    cues, made = (
+        [(text, start or 0, end or 0) for text, start, end in found if text.strip()] for found in (source, result)
+    )
+    if kind == "stl":  # which is in order
+        cues.sort(key=itemgetter(1))
+    if kind == "stl" and any(one[2] > other[1] for one, other in pairwise(cues)):
+        made = [_throughout(cue, made) for cue in cues]
+    if len(cues) != len(made):
+        return "equal"  # pysubs2 reads broken files otherwise
+    pairs = [(one, other) for one, other in zip(cues, made, strict=True) if one[1] < one[2]]
+    most = max((abs(one[i] - other[i]) for one, other in pairs for i in (1, 2)), default=0)
+    return "equal" if most == 0 else "rounded" if most <= _ROUNDING.get(kind, 0) else "lost: times"
+
+
+def _throughout(cue: tuple[str, int, int], made: list[tuple[str, int, int]]) -> tuple[str, int, int]:
+    """From when to when captions that are shown one at a time have the text of a cue among their lines."""
+    said = "".join(tokens(cue[0], set()))
+    most = _ROUNDING["microdvd"]
+    around = [other for other in made if other[1] + most < cue[2] and other[2] - most > cue[1]]
+    own = [other for other in around if said in "".join(tokens(other[0], set()))]
+    return cue[0], min((start for _, start, _ in own), default=-1), max((end for _, _, end in own), default=-1)
 
 
 _EXACT = ("stl", "srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")
@@ -304,20 +332,24 @@ def table(paths: list[Path]) -> tuple[dict[str, dict[str, Counter[str]]], list[s
         for kind, result in found.items():
             word = result.partition(":")[0]
             counts[source][kind][result if word == "refused" else word] += 1
-            if word == "lost":
+            if word in ("lost", "unread"):
                 lost.append(f"{path.name} to {kind}: {result}")
                 print(lost[-1], file=sys.stderr, flush=True)
     return counts, lost
 
 
-def samples(most: int = 300_000) -> list[Path]:
-    """The sample files of at most so many bytes."""
-    return sorted(path for path in SAMPLES.rglob("*") if path.is_file() and path.stat().st_size <= most)
+def samples(largest: int) -> list[Path]:
+    """The sample files of at most so many bytes, small ones first."""
+    sizes = {path: path.stat().st_size for path in SAMPLES.rglob("*") if path.is_file()}
+    return sorted((path for path in sizes if sizes[path] <= largest), key=lambda path: (sizes[path], path))
 
 
 def main() -> None:
-    found, lost = table(samples())
-    result = {**head(), "files": len(samples()), "lost": lost, "table": found}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--largest", type=int, default=300_000, metavar="BYTES", help="of the files to convert")
+    paths = samples(parser.parse_args().largest)
+    counts, lost = table(paths)
+    result = {**head(), "files": len(paths), "lost": lost, "table": counts}
     json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")
 

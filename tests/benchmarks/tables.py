@@ -6,6 +6,7 @@ python -m tests.benchmarks.tables
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,28 @@ def layout(report: dict[str, Any]) -> str:
     )
 
 
+def conversions(report: dict[str, Any]) -> str:
+    """How many files of each format become each other format: equal, rounded, refused; and why they are refused."""
+    kinds = list(next(iter(report["table"].values())))
+    reasons: Counter[str] = Counter()
+    rows = []
+    for name, by_kind in sorted(report["table"].items()):
+        cells = []
+        for kind in kinds:
+            refused = {why: count for why, count in by_kind[kind].items() if why.startswith("refused: ")}
+            reasons.update(refused)
+            counts = [by_kind[kind].get("equal", 0), by_kind[kind].get("rounded", 0), sum(refused.values())]
+            cells.append("/".join(map(str, counts)))
+        rows.append([name, *cells])
+    why = "".join(f"- {count:,}: {name.removeprefix('refused: ')}\n" for name, count in reasons.most_common())
+    return (
+        f"{report['files']:,} files of others, read by other readers before and after; lost: {len(report['lost'])}. "
+        "Each cell counts files that are equal, equal but for rounded times, and refused:\n\n"
+        + table(["from", *kinds], rows)
+        + f"\nWhy they are refused:\n\n{why}\nF{source(report, 'convert.json')[1:]}"
+    )
+
+
 #: Generated part -> result file -> function that renders it.
 PARTS = {
     "compare": {"peers.json": compare},
@@ -248,6 +271,7 @@ PARTS = {
     "pauses": {"drawn_pauses.json": studies.drawn_pauses},
     "penalty": {"penalty.json": studies.penalty},
     "mends": {"mends.json": studies.mends},
+    "convert": {"convert.json": conversions},
     "quotes": {"quotes.json": studies.quotes},
     "film": {"film.json": studies.film},
     "other-languages": {"other_languages.json": studies.other_languages},
@@ -270,6 +294,7 @@ PLACES = {
     "pauses": "docs/systems.md",
     "penalty": "docs/systems.md",
     "mends": "docs/benchmarks.md",
+    "convert": "docs/convert.md",
     "quotes": "docs/benchmarks.md",
     "film": "docs/benchmarks.md",
     "other-languages": "docs/models.md",

@@ -438,6 +438,33 @@ def test_sami_keeps_its_cues_lines_dashes_sounds_and_the_times_of_both_languages
     ]
 
 
+#: Lines that roll up, as YouTube writes them, after a sound.
+ROLLING = """00:00.000 --> 00:04.390
+ \n[Music]
+
+00:04.390 --> 00:04.400
+[Music]
+ \n
+00:04.400 --> 00:06.869
+[Music]
+the<00:04.799><c> first</c><00:04.960><c> thing</c>
+
+00:06.869 --> 00:06.879
+the first thing
+ \n
+00:06.879 --> 00:08.549
+the first thing
+is<00:07.120><c> that</c><00:07.440><c> the</c><00:07.680><c> index</c><00:08.320><c> is</c><00:08.400><c> stale</c>
+
+00:08.549 --> 00:08.559
+is that the index is stale
+ \n
+00:08.559 --> 00:11.430
+is that the index is stale
+and<00:08.900><c> nobody</c><00:09.200><c> knew</c>
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "shown"),
     [
@@ -446,6 +473,7 @@ def test_sami_keeps_its_cues_lines_dashes_sounds_and_the_times_of_both_languages
         ("a.vtt", "WEBVTT\n\nregion\nid:fred\n\n00:01.000 --> 00:02.500\nso we went", "so we went"),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.500\n<ruby>tokyo<rt>tōkyō</rt></ruby> is far", "tokyo tōkyō is far"),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.500\n1 &lt; 2 &amp; 3", "1 < 2 & 3"),
+        ("a.vtt", f"WEBVTT\n\n{ROLLING}", "[Music] the first thing is that the index is stale and nobody knew"),
     ],
 )  # fmt: skip
 def test_lines_that_are_shown_stay(tmp_path: Path, name: str, text: str, shown: str) -> None:
