@@ -18,6 +18,7 @@ def test_broken_files_are_read_within_their_promises_or_refused(part: int) -> No
     assert {"rewritten", "refused"} <= outcome.kinds.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
 @pytest.mark.parametrize("path", fuzz.LARGE_FIXTURES)
 def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
