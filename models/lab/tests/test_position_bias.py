@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
 
-from test_quantise import feeds_of, rows_of
+from graph_inputs import feeds_of, rows_of
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise, relative_buckets

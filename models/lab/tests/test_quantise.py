@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
+
+from graph_inputs import feeds_of, rows_of
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
@@ -26,15 +27,6 @@ from models.lab.rounding import Rounding, calibrate, rounding
 SHAPE = NetworkShape(vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5)
 #: An input that dwarfs the others, in the graph and in the matrices below.
 MASSIVE = 7
-
-
-def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:
-    chance, shape = np.random.default_rng(seed), (3, 40)
-    feeds = {"input_ids": chance.integers(0, 300, shape), "pauses": chance.integers(0, 5, shape)}
-    feeds |= {"turns": chance.integers(0, 2, shape), MASK: np.ones(shape, np.int64)}
-    feeds[WANTED] = np.arange(3 * 40).reshape(shape)
-    names = {value.name for value in session.get_inputs()}
-    return {name: value for name, value in feeds.items() if name in names}
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +48,6 @@ def arrays() -> Arrays:
 
 def model_of(arrays: Arrays, weights: Weights) -> onnx.ModelProto:
     return build(arrays, SHAPE, weights, {"name": "small"})
-
-
-def rows_of(model: onnx.ModelProto, seed: int) -> dict[str, Matrix]:
-    """What comes to the products of a model."""
-    watched = onnx.ModelProto()
-    watched.CopyFrom(for_all_pieces(model))
-    names = sorted({product.x for product in dense_products(watched.graph).values()})
-    for name in names:
-        watched.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
-    session = load_graph(watched.SerializeToString())
-    found = session.run(names, feeds_of(session, seed))
-    return {name: values.reshape(-1, values.shape[-1]) for name, values in zip(names, found, strict=True)}
 
 
 def marks(model: onnx.ModelProto) -> np.ndarray:

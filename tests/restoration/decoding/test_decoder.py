@@ -1,13 +1,15 @@
+"""The decoder: which labels it chooses, and which never."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from passages import CONFIG, LEXICON, likely, passage, taken_apart
 
 from cappunc_cli.document.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.errors import CappuncError
@@ -16,46 +18,16 @@ from cappunc_cli.languages.language import UNIT_FORMS
 from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.passage import Passage, restrict_posteriors, writing_style
+from cappunc_cli.restoration.decoding.passage import restrict_posteriors, writing_style
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.models.registry import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
 
-CONFIG = replace(ModelConfig.load(Path(__file__).parents[2] / "tiny_model"), consistency=1.0)
-LEXICON = {"iphone": "iPhone", "ebay": "eBay"}
 VOCABULARY = [
     "the", "cat", "i", "i'm", "a", "london", "nato", "iphone", "dr", "vs", "u.s.", "p.m", "3", "14", "4k", "1st",
     "she-", "o'brien", "anglo-saxon", "日本", "—", "goin'",
 ]  # fmt: skip
-
-
-def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) -> list[float]:
-    """A row with the given case and mark; the remaining probability is on lower case and on no mark.
-
-    If these are the given ones, it is on capital, and on all marks equally.
-    """
-    cases = dict.fromkeys(Case, 0.0)
-    cases[Case.CAPITAL if case is Case.LOWER else Case.LOWER] = 1 - case_p
-    marks = dict.fromkeys(("", *MARKS), (1 - mark_p) / 9 if mark == "" else 0.0)
-    marks[""] = 1 - mark_p
-    return [*(cases | {case: case_p}).values(), *(marks | {mark: mark_p}).values()]
-
-
-def passage(
-    rows: np.ndarray,
-    words: list[str],
-    turns: list[bool],
-    config: ModelConfig,
-    options: Options,
-    lexicon: dict[str, str] | None = None,
-    written: list[Label] | None = None,
-) -> Passage:
-    """English words without captions, with a model's probabilities."""
-    english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
-    posteriors = restrict_posteriors(rows, word_properties(words, english, forms), config)
-    labels = written or [Label()] * len(words)
-    return Passage(words, labels, posteriors, np.array(turns), none, none, none, None, config, options, english, forms)
 
 
 def decode(
@@ -120,12 +92,6 @@ def labels_of(document: tuple[list[str], np.ndarray], **options: object) -> list
 )
 def test_a_confident_model_is_followed(text: str) -> None:
     assert say(text).replace(" —", "—") == text.replace(" —", "—")
-
-
-def taken_apart(text: str) -> tuple[list[str], list[Label]]:
-    """The bare words of a written text, and the labels that they have there."""
-    bare, labels = zip(*map(strip, text.split()), strict=True)
-    return list(bare), list(labels)
 
 
 def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_decoder import CONFIG, LEXICON, passage
+from passages import CONFIG, LEXICON, passage
 
 from cappunc_cli.document.labels import MARK_CLASSES, Case, Label, strip
 from cappunc_cli.languages import language

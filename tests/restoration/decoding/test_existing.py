@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_decoder import CONFIG, likely, passage, taken_apart
+from passages import CONFIG, likely, passage, taken_apart
 
 from cappunc_cli.document.labels import Case, Label
 from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, find_missing, unrestored_spans
