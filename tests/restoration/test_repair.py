@@ -9,7 +9,7 @@ import pytest
 from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.evaluate.restorer import AS_GIVEN, Restorer
+from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.formats import read
@@ -163,7 +163,7 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     assert places["home--I"] not in doubts
     assert (doubts[places["anna/peter"]].written, doubts[places["anna/peter"]].index) == ("anna/peter", 17)
     assert {doubt.instead for doubt in text_read.doubts(0.5) if doubt.index == 17} <= {"Anna/peter", "anna/Peter"}
-    restorer = Restorer(english, Options(), {}, AS_GIVEN)
+    restorer = Restorer(english, Options(), {})
     words = [Word(word.text.lower().rstrip(".,?")) for word in document.words]
     texts, rows = restorer.restore(words)
     assert (texts, len(rows)) == (restore(words, english), len(words))
