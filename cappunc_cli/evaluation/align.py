@@ -15,6 +15,8 @@ from cappunc_cli.document.labels import Label, strip
 _FIRST_BAND = 100
 #: Stretches of errors of up to this many pairs of words are realigned to find more equal words.
 _MOST_CELLS = 10_000
+#: The steps of an alignment; of equally good ones the first is taken.
+_PAIR, _DELETION, _INSERTION = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,36 +94,19 @@ def _realign(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list
     a, b = left[i:i_stop], right[j:j_stop]
     if not 0 < len(a) * len(b) <= _MOST_CELLS or set(a).isdisjoint(b):
         return runs
-    # An error costs one; the gains of all equal words together stay below that.
-    gain = 1 / (len(a) + len(b) + 1)
-    costs = [[float(column) for column in range(len(b) + 1)]]
+    # For each pair of beginnings: the fewest errors, the most equal words (as a negative number), and the last step.
+    best = [[(column, 0, _INSERTION) for column in range(len(b) + 1)]]
     for row, x in enumerate(a, 1):
-        above, here = costs[-1], [float(row)]
+        above, here = best[-1], [(row, 0, _DELETION)]
         for column, y in enumerate(b, 1):
-            diagonal = above[column - 1] + (-gain if x == y else 1)
-            here.append(min(diagonal, above[column] + 1, here[-1] + 1))
-        costs.append(here)
-    return _backtrace(a, b, costs, gain, i, j)
-
-
-def _backtrace(
-    a: Sequence[int], b: Sequence[int], costs: Sequence[Sequence[float]], gain: float, i: int, j: int
-) -> list[Run]:
-    """Follow the cheapest path back through `costs`, as runs of one pair; `a` starts at word i, `b` at word j."""
-    row, column, runs = len(a), len(b), []
+            (errors, equal, _), (deleted, kept, _), (inserted, known, _) = above[column - 1], above[column], here[-1]
+            together = (errors, equal - 1, _PAIR) if x == y else (errors + 1, equal, _PAIR)
+            here.append(min(together, (deleted + 1, kept, _DELETION), (inserted + 1, known, _INSERTION)))
+        best.append(here)
+    path: list[Run] = []
+    row, column = len(a), len(b)
     while row or column:
-        stop, other_stop, equal = i + row, j + column, False
-        cost = costs[row][column]
-        if row and column:
-            equal = a[row - 1] == b[column - 1]
-            together = abs(costs[row - 1][column - 1] + (-gain if equal else 1) - cost) < gain / 2
-        else:
-            together = False
-        if together:
-            row, column = row - 1, column - 1
-        elif row and abs(costs[row - 1][column] + 1 - cost) < gain / 2:
-            row, equal = row - 1, False
-        else:
-            column, equal = column - 1, False
-        runs.append(Run(i + row, stop, j + column, other_stop, equal))
-    return runs[::-1]
+        stop, other_stop, step = i + row, j + column, best[row][column][2]
+        row, column = row - (step != _INSERTION), column - (step != _DELETION)
+        path.append(Run(i + row, stop, j + column, other_stop, step == _PAIR and a[row] == b[column]))
+    return path[::-1]
