@@ -168,7 +168,6 @@ def sources(
     With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
     `tally` when they have been consumed.
     """
-
     found = matched = False
     tally = tally or FileTally()
     paths = listing(references)
@@ -184,9 +183,8 @@ def sources(
         raise _nothing(how, matched)
 
 
-def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
+def restore_samples(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
     """Strip each document (only of case if `marks_given`), restore it, and pair it with the original."""
-
     for source in documents:
         words = source.lowered() if marks_given else source.stripped()
         texts, probabilities = restorer.restore(words) if words else ([], None)
@@ -194,14 +192,13 @@ def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool 
         yield Sample(source.name, reference, texts, starts(words), probabilities)
 
 
-def paired(
+def pair_samples(
     references: Sequence[Path], hypotheses: Sequence[Path], how: Reading, tally: FileTally | None = None
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
     Pairs are counted in the `tally`. Raises CappuncError.
     """
-
     samples = []
     tally = tally or FileTally()
     pairs = pair_files(references, hypotheses)

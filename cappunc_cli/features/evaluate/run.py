@@ -20,7 +20,7 @@ from cappunc_cli.evaluation.systems import System, as_dict, by_file, compare, no
 from cappunc_cli.evaluation.systems import as_csv as systems_csv
 from cappunc_cli.evaluation.systems import table as systems_table
 from cappunc_cli.evaluation.tables import Table
-from cappunc_cli.features.evaluate.inputs import Reading, listing, paired, read_text, restored, sources
+from cappunc_cli.features.evaluate.inputs import Reading, listing, pair_samples, read_text, restore_samples, sources
 from cappunc_cli.features.evaluate.options import PRESETS, EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
 from cappunc_cli.features.evaluate.restorer import Restorer
@@ -242,9 +242,9 @@ def _samples(
 ) -> list[Sample]:
     how = Reading(options.format_name, options.only, options.speech_dashes)
     if restorer is None:
-        return paired(options.references, hypotheses, how, tally)
+        return pair_samples(options.references, hypotheses, how, tally)
     documents = sources(options.references, how, options.scored.gold_windows, tally)
-    return list(restored(documents, restorer, options.scored.marks_given))
+    return list(restore_samples(documents, restorer, options.scored.marks_given))
 
 
 def _write_page(page: str, text: str) -> None:
