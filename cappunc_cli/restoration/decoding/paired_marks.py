@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,13 @@ _END = np.array([0, _NEVER, _NEVER, 0, 0])
 #: The text before each word and after each, [n] both; changed in place.
 Sides = tuple[list[str], list[str]]
 Floats = npt.NDArray[np.float64]
+
+
+class _Opener(NamedTuple):
+    """An opening mark, and its log-odds before each word [n], -inf before what is no word."""
+
+    mark: str
+    odds: Floats
 
 
 def _odds(passage: Passage, mark: PairedMark) -> Floats:
@@ -127,7 +135,7 @@ def _is_question(label: Label, mark: int) -> bool:
 def place_paired_marks(passage: Passage, marks: Indices, before: list[str], after: list[str]) -> None:
     """Place the paired marks in the texts before and after each word, which have its mark and what it had before."""
     language = passage.conventions
-    asked, pairs = passage.options.paired_marks(passage.config), _pairs(passage)
+    asked = passage.options.paired_marks(passage.config)
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
     ended = sentence_ends(passage.posteriors, marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
@@ -139,8 +147,8 @@ def place_paired_marks(passage: Passage, marks: Indices, before: list[str], afte
             before[i] = before[i][:place] + quotes[0] + before[i][place:]
         for i in np.flatnonzero(closes).tolist():
             after[i] = _with_closing_quote(passage, i, names[i], quotes[1], language.is_quoted(names[i]))
-    if pairs:
-        _place_opening_marks(passage, pairs, names, ended, (closes, quotes[1]), (before, after))
+    if _pairs(passage):
+        _place_opening_marks(passage, names, ended, (closes, quotes[1]), (before, after))
     if PairedMark.OPEN_DASH in asked:
         for i in np.flatnonzero(_find_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
@@ -209,20 +217,18 @@ def _block_existing(passage: Passage, ended: Flags) -> Flags:
 
 
 def _place_opening_marks(
-    passage: Passage,
-    pairs: dict[str, str],
-    names: Sequence[str],
-    ended: Flags,
-    closed: tuple[Flags, str],
-    sides: Sides,
+    passage: Passage, names: Sequence[str], ended: Flags, closed: tuple[Flags, str], sides: Sides
 ) -> None:
     """Place an opening mark for each closing one, and decide on which side of a closing quote the latter goes."""
     (closes, quote), (before, after) = closed, sides
     opening = frozenset(passage.conventions.opening)
     parts = [_split_at_mark(word) for word in passage.bare]
     opened = contain_any(opening, before) | contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
-    odds = {mark: _odds(passage, PairedMark(opener)) for mark, opener in pairs.items()}
     no_word = passage.posteriors.has(WordProperty.NO_WORD)
+    openers = {
+        mark: _Opener(opener, np.where(no_word, _NEVER, _odds(passage, PairedMark(opener))))
+        for mark, opener in _pairs(passage).items()
+    }
     closes_within = np.array([mark != "" for _, mark, _ in parts])
     closing = contain_any(_CLOSING_SET, after) | closes_within
     keep, committed = passage.options.existing == "keep", passage.committed
@@ -232,11 +238,11 @@ def _place_opening_marks(
         if closes_within[i]:
             _, within, rest = parts[i]
             free = not keep and i >= committed and not no_word[i]
-            if within in pairs and free and not opened[start : i + 1].any():
-                _place_opening_mark(i, max(first, committed), pairs[within], odds[within], no_word, [""], sides)
+            if within in openers and free and not opened[start : i + 1].any():
+                _place_opening_mark(i, max(first, committed), openers[within], [""], sides)
             start, first, opened[i] = i, i + 1, not opening.isdisjoint(rest)
         # `¿Y si…?` is a question although its mark is the ellipsis.
-        mark = names[i] if names[i] in pairs else next((c for c in pairs if c in after[i]), "")
+        mark = names[i] if names[i] in openers else next((c for c in openers if c in after[i]), "")
         old = passage.labels[i].after
         kept = mark in old if keep else bool(passage.followed[i]) and mark not in old
         if mark and not kept and max(first, committed) <= i and not opened[start : i + 1].any():
@@ -244,27 +250,25 @@ def _place_opening_marks(
             if closes[i] or (mark not in old and not QUOTES.isdisjoint(old)):
                 # `«¿Qué?»` or `¿Dijo «qué»?`: where the question is opened decides.
                 forms = [_with_closing_quote(passage, i, mark, quote, inside) for inside in (True, False)]
-            after[i] = _place_opening_mark(i, max(first, committed), pairs[mark], odds[mark], no_word, forms, sides)
+            after[i] = _place_opening_mark(i, max(first, committed), openers[mark], forms, sides)
         if ended[i] or mark or passage.turn_ends[i]:
             start = first = i + 1
 
 
-def _place_opening_mark(
-    i: int, start: int, opener: str, odds: Floats, no_word: Flags, forms: Sequence[str], sides: Sides
-) -> str:
+def _place_opening_mark(i: int, start: int, opener: _Opener, forms: Sequence[str], sides: Sides) -> str:
     """Place an opening mark before the best word from `start` to i; returns the best of `forms` of the text after i."""
-    before = sides[0]
+    before, odds = sides[0], opener.odds
     best: tuple[float, int, int, str] | None = None
     for form in forms:
         for k, place in _opening_places(sides, i, start, form):
             # The first word wins ties: if the model does not know the mark, it opens the sentence.
-            if not no_word[k] and (best is None or (odds[k], -k) > (best[0], -best[1])):
+            if odds[k] > _NEVER and (best is None or (odds[k], -k) > (best[0], -best[1])):
                 best = float(odds[k]), k, place, form
     if best is None:  # existing pairs cross: `«Eso. ¿Qué»?`
-        k = max((k for k in range(start, i + 1) if not no_word[k]), key=lambda k: float(odds[k]))
+        k = max(range(start, i + 1), key=lambda k: float(odds[k]))
         best = 0.0, k, _opening_offset(before[k]), forms[0]
     _, k, place, form = best
-    before[k] = before[k][:place] + opener + before[k][place:]
+    before[k] = before[k][:place] + opener.mark + before[k][place:]
     return form
 
 
