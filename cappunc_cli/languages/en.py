@@ -21,7 +21,7 @@ LANGUAGE = Language(
     "English",
     quoted_stops=True,
     always_capital=words("i i'm i've i'd i'll i'ma"),
-    always_lower=words("a.m. p.m. 'n'"),
+    always_lower=words("a.m. p.m. 'n' w/o w/e b/c"),
     never_upper=words("e.g i.e vs inc ltd nos vol etc approx dept blvd jan feb aug sept oct nov"),
     initialisms=words("us uk un eu dc la ny tv pc cd dj hr pr vp ok"),
     abbreviations=words(

@@ -14,6 +14,7 @@ from cappunc_cli.errors import BadModel
 _SURE = 0.9
 #: How often an unlisted Roman numeral counts as seen in upper case: `xxvii`, but not `mix`.
 _NUMERAL, _NUMERAL_COUNT = re.compile(r"(?=...)x{0,3}(?:i[xv]|v?i{0,3})"), 8
+_POSSESSIVE = re.compile(r"['’][sS]\Z")
 #: The counts of a word, and its form in mixed case.
 _COUNTS = re.compile(r"(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})\t(\S+))?)?)?")
 
@@ -28,6 +29,11 @@ class FormCounts(NamedTuple):
     form: str = ""
 
 
+def without_possessive(word: str) -> str:
+    """A word, bare or not, without a possessive s, which has the case of neither a name nor an acronym."""
+    return _POSSESSIVE.sub("", word)
+
+
 class Lexicon(Mapping[str, str]):
     """The words of one language in a lexicon; as a mapping, bare words to their acronyms and mixed-case forms.
 
@@ -40,7 +46,7 @@ class Lexicon(Mapping[str, str]):
 
     def counts(self, bare: str) -> FormCounts | None:
         """The counts of a bare word, without its possessive s; None if it is not listed, or without counts."""
-        word = bare.replace("’", "'").removesuffix("'s")
+        word = without_possessive(bare).replace("’", "'")
         line = self._lines.get(word, "")
         if match := _COUNTS.fullmatch(line):
             *numbers, form = match.groups()
@@ -54,6 +60,8 @@ class Lexicon(Mapping[str, str]):
         return Lexicon({**self._lines, **lines}, self.shares) if lines and self.shares else self
 
     def __getitem__(self, bare: str) -> str:
+        if bare not in self._lines and (stem := without_possessive(bare)) != bare:
+            return self[stem] + bare[len(stem) :]
         line = self._lines[bare]
         if not _COUNTS.fullmatch(line):
             return line

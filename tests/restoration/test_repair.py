@@ -13,6 +13,8 @@ from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.formats import read
+from cappunc_cli.languages import language
+from cappunc_cli.layout import Limits, cut, render
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
@@ -48,6 +50,9 @@ def fixed(model: Model, *cues: str, gap: int = 0) -> list[str]:
         ("WHAT'S THAT? I'M HERE.", "What's that? I'm here."),
         ("I SAW E.T. AND WENT HOME.", "I saw E.T. and went home."),
         ("WELL--I WENT HOME. IT WAS LATE.", "Well--I went home. It was late."),
+        ("I WENT TO McDONALD'S WITH LeBRON'S FRIEND.", "I went to McDonald's with LeBron's friend."),
+        ("MCDONALD’S IS CLOSED, AND SO IS O'REILLY'S.", "McDonald’s is closed, and so is O'Reilly's."),
+        ("HE CAME W/O HER B/C OF THE X-RAYS.", "He came w/o her b/c of the X-rays."),
         ("I-I DON'T KNOW. B-BUT I-I'M HERE.", "I-I don't know. B-But I-I'm here."),
     ],
 )
@@ -168,3 +173,16 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     texts, rows = restorer.restore(words)
     assert (texts, len(rows)) == (restore(words, english), len(words))
     assert "home--I" in texts
+
+
+@pytest.mark.parametrize("width", [32, 42])
+def test_captions_made_of_a_restored_text_stay_as_they_are(english: Model, width: int) -> None:
+    """New cues and gaps are no evidence against what `fix` has written: its own captions do not change again."""
+    words = [
+        Word(strip(text)[0], 600 * i, 600 * i + 350 + 200 * text[-1].isalpha())
+        for i, text in enumerate((GOOD * 2).split())
+    ]
+    new = restore(words, english)
+    made = read(render(cut(words, new, language("en"), Limits(width=width)), "srt"), "made.srt")
+    assert made.texts == new
+    assert restore(made.words, english) == new

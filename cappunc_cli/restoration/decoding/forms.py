@@ -18,7 +18,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, CASE_CLASSES, LOWER, MIXED, TERMINAL, UPPER, Case, Label, capital
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.lexicon import FormCounts, Lexicon
+from cappunc_cli.restoration.lexicon import FormCounts, Lexicon, without_possessive
 from cappunc_cli.restoration.models.registry import ModelConfig
 
 Floats = npt.NDArray[np.float64]
@@ -129,9 +129,12 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
     witnesses: dict[str, list[int]] = {}
     forms: dict[str, str] = {}
     inside = False
-    for word, label in zip(bare, labels, strict=True):
+    for full, label in zip(bare, labels, strict=True):
+        word, form = without_possessive(full), without_possessive(label.form)
+        if shouted and form.isupper():
+            continue  # `O'REILLY'S`
         if label.case is Case.MIXED:
-            forms[word] = _spoken_form(label.form) if shouted else label.form
+            forms[word] = _spoken_form(form) if shouted else form
             witnesses.setdefault(word, [0, 0, 0, 0])[MIXED] += tuned.WITNESS
         elif not shouted and len(word) > 1 and (label.case is Case.UPPER or (label.case is Case.CAPITAL and inside)):
             witnesses.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += tuned.WITNESS

@@ -264,6 +264,25 @@ def half_marked(report: dict[str, Any]) -> str:
     )
 
 
+def agreement(report: dict[str, Any]) -> str:
+    """The lines of captions of a restored text that change if it is restored again."""
+    total, texts = report["total"], report["texts"]
+    rows = [
+        [title, f"{sum(texts[name]['lines'] for name in own):,}"]
+        + [str(sum(texts[name][existing] for name in own)) for existing in ("auto", "replace")]
+        for title, own in (
+            ("drawn times", [name for name in texts if name.endswith("drawn times")]),
+            ("recognisers' files", [name for name in texts if not name.endswith("drawn times")]),
+        )
+    ]
+    return (
+        f"{total['words']:,} words of {len(texts)} texts were restored, cut into {total['lines']:,} lines of SubRip "
+        "captions, and restored again. Lines that change:\n\n"
+        + table(["words with", "lines", "as they are (auto)", "without their marks (replace)"], rows)
+        + note(report, "agreement.json")
+    )
+
+
 def review(report: dict[str, Any]) -> str:
     """By threshold: the share of words listed, of these that are wrong, and of all mistakes that are listed."""
     sets = report["rows"]

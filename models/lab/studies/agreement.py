@@ -1,6 +1,6 @@
 """Whether `fix` agrees with itself: captions made of a restored text are restored again.
 
-    python tests/benchmarks/agreement.py --data ../shared/data --samples ../shared/samples > \
+    python -m models.lab.studies.agreement --data ../shared/data --samples ../shared/samples > \
         tests/benchmarks/results/agreement.json
 
 Words with times (recognisers' files, and the ends of training corpora with drawn times) are restored and cut into
@@ -17,9 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measuring import head, identity, options_with_data, print_report
-from stretches import documents
-
 from cappunc_cli import formats
 from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
 from cappunc_cli.document.pauses import speaking_time, spread_times, untimed
@@ -31,6 +28,7 @@ from cappunc_cli.layout import Limits, cut, render
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
+from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 CORPORA = ("ami", "fomcpc", "icsi", "spacelog")
 FOLDERS = ("assemblyai", "aws", "deepgram", "gentle", "google", "ibm", "kaldi", "revai", "vosk", "whisper", "whisperx")
@@ -112,7 +110,7 @@ def main() -> None:
         rows[name] = measure(document, model)
         print(name, rows[name], file=sys.stderr)
     total = {key: sum(row[key] for row in rows.values()) for key in ("words", "lines", "auto", "replace")}
-    command = f"python tests/benchmarks/agreement.py --data $DATA --samples $SAMPLES --model {arguments.model}"
+    command = f"python -m models.lab.studies.agreement --data $DATA --samples $SAMPLES --model {arguments.model}"
     print_report({**head(command=command), "model": identity(model.config), "total": total, "texts": rows})
 
 
