@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import typer
 
@@ -20,22 +22,24 @@ from cappunc_cli.cli.usage import (
     tallied,
     usage_errors,
 )
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
-from cappunc_cli.files.encodings import shown_utf_8
+from cappunc_cli.files.encodings import Encoding, shown_utf_8
 from cappunc_cli.files.fixer import Fixer, Settings
-from cappunc_cli.files.glossary_file import load_glossaries
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
+from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report
-from cappunc_cli.files.made_files import Maker, Making, made_jobs, make_files
-from cappunc_cli.files.plan import check_name, refuse_input, refuse_result
-from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.output import write_stdout
+from cappunc_cli.files.plan import check_name, plan_jobs, refuse_input, refuse_result
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
-from cappunc_cli.languages import Language
+from cappunc_cli.languages import Language, language
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
 from cappunc_cli.layout.speakers import asked_names
@@ -189,3 +193,86 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
     """Whether files with this suffix in a directory can be rewrapped, or may have times of words."""
     has_lines = suffix.removeprefix(".") in REWRAPPED
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
+
+
+class Maker(Protocol):
+    """Makes new files from documents of one language."""
+
+    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+        """The content of the new file, and a summary for the user. `name` and `encoding` are the input's.
+
+        Raises CappuncError.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What to make of files: the maker for a language, and whether a model restores before; `force` overwrites."""
+
+    maker_of: Callable[[Fixer, Language], Maker]
+    request: FixRequest
+    restore: bool
+    force: bool
+
+
+def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: FileTally) -> None:
+    """Make and write each file with the maker of its language.
+
+    Failures go to the `reporter`; all files are counted in the `tally`. Without `restore` no model is used. Raises
+    BadModel.
+    """
+    request = making.request
+    if making.restore:
+        request.check()
+    term_check = TermCheck(request.common.options.glossary)
+    fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+    writer = ResultWriter("force" if making.force else "new", hint="")
+
+    def make(job: Job) -> None:
+        writer.check(job)
+        text, encoding = read_job(job, reporter)
+        document = request.common.read(text, job.source)
+        if making.restore:
+            fixer = fixers.for_text(text)
+            own = fixer.settings.options.conventions(fixer.settings.check())
+        else:
+            code = request.choice.language_of(text)
+            fixer, own = Fixer(request.common.for_model("", code), reporter.info), language(code)
+        term_check.check(document.texts)
+        reporter.warnings(job.name, document.notices)
+        data, summary = making.maker_of(fixer, own).make(document, job.name, encoding)
+        if job.target is None:
+            with reporter.without_bar():
+                write_stdout(data)
+        else:
+            write_result(job.target, data)
+        reporter.info(f"{job.name}{f' -> {job.target}' if job.target is not None else ''}: {summary}")
+
+    for _ in one_by_one(jobs, make, reporter, tally):
+        pass
+    term_check.report(reporter)
+
+
+def made_jobs(
+    jobs: Sequence[Job],
+    suffix: str | None,
+    output: str | None,
+    names: Sequence[str],
+    also_read: Sequence[str],
+    added: str = "",
+) -> list[Job]:
+    """The jobs with targets that have this `suffix` (None: the input's).
+
+    If one of the inputs' `names` is a directory, so is `output`. On a terminal and without `output`, results go next
+    to their inputs, with `added` before the suffix. No result overwrites a file that is `also_read`. Raises BadOption.
+    """
+    if suffix is not None:
+        jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
+    return plan_jobs(
+        jobs,
+        output,
+        False,
+        names,
+        beside=lambda job: f"{job.relative.stem}{added}{job.relative.suffix}",
+        also_read=also_read,
+    )

@@ -131,22 +131,14 @@ def run(
             rate, losses = _step(recipe, learner, state)
             development: dict[str, float] = {}
             if state.step % LOG_EVERY == 0:
-                entry: dict[str, Any] = {
-                    "step": state.step,
-                    "tokens": state.tokens,
-                    "loss": [round(loss, 4) for loss in losses],
-                    "rate": round(rate, 3),
-                    "tokens/s": round((state.tokens - first) / (time.monotonic() - began)),
-                }
                 if state.step % look_every == 0:
-                    entry["development"] = development = learner.score()
+                    development = learner.score()
                     state.judge(development)
                     if patience and not state.worse:
-                        torch.save(
-                            {"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / BEST
-                        )
-                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
-                    print(json.dumps(entry), file=log)
+                        weights = {"network": learner.network.state_dict(), "tokens": state.tokens}
+                        torch.save(weights, recipe.runs / BEST)
+                pace = (state.tokens - first) / (time.monotonic() - began)
+                _log(recipe, {"loss": losses, "rate": rate, "tokens/s": pace}, state, development)
             if report is not None:
                 report(Progress(state.tokens, recipe.tokens, sum(losses), development))
             if time.monotonic() - saved_at > SAVE_EVERY:
@@ -154,6 +146,15 @@ def run(
                 saved_at = time.monotonic()
     finally:
         save()
+
+
+def _log(recipe: Recipe, figures: Mapping[str, Any], state: RunState, development: Mapping[str, float]) -> None:
+    entry: dict[str, Any] = {"step": state.step, "tokens": state.tokens}
+    entry["loss"] = [round(loss, 4) for loss in figures["loss"]]
+    entry |= {"rate": round(figures["rate"], 3), "tokens/s": round(figures["tokens/s"])}
+    entry |= {"development": development} if development else {}
+    with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
+        print(json.dumps(entry), file=log)
 
 
 def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, list[float]]:
