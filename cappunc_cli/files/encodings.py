@@ -249,12 +249,10 @@ def _utf16_without_bom(data: bytes) -> Encoding:
     """UTF-16 if nearly every other byte is zero, otherwise UTF-8."""
     if len(data) % 2 == 0 and b"\0" in data[:1024]:
         head = data[:1024]
-        half = len(head) // 2
         zeros = [head[side::2].count(0) for side in (0, 1)]
-        if zeros[1] > 0.7 * half and not zeros[0]:
-            return Encoding("utf-16-le")
-        if zeros[0] > 0.7 * half and not zeros[1]:
-            return Encoding("utf-16-be")
+        for side, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
+            if zeros[side] > 0.35 * len(head) and not zeros[1 - side]:
+                return Encoding(codec)
     return Encoding()
 
 

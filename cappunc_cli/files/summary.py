@@ -18,7 +18,7 @@ from cappunc_cli.files.executors import Executor, job_groups
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_diff, write_stdout
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import FileTally, Reporter, counted
 from cappunc_cli.files.results import Result
 from cappunc_cli.files.run import WorkOrder
 from cappunc_cli.files.storage import PIPE, target_named, write_result
@@ -299,6 +299,6 @@ def _line(result: Result) -> str:
     # --attach, --diacritics and spelling change other things than marks and capitals.
     what = "no new marks or capitals" if result.status == "fixed" else "nothing to change"
     if result.marks or result.capitals:
-        what = f"{result.marks:,} marks and {result.capitals:,} capitals set"
+        what = f"{counted(result.marks, 'mark')} and {counted(result.capitals, 'capital')} set"
     respelled = f", {len(result.respelled):,} respelled" if result.respelled else ""
-    return f"{way}: {result.words:,} words, {what}{respelled}, {result.seconds:.1f} s"
+    return f"{way}: {counted(result.words, 'word')}, {what}{respelled}, {result.seconds:.1f} s"
