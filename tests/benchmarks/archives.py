@@ -271,7 +271,7 @@ def s3(files: int, share: float = 0.05) -> dict[str, Any]:
                 "requests": requests,
                 "exit_code": done.returncode,
                 "table": [
-                    line for line in done.stderr.splitlines() if re.match(r"cappunc: (files|words|refused)", line)
+                    line for line in done.stderr.splitlines() if re.match(r"cappunc: (files|words|failed)", line)
                 ],
                 "same_bytes_as_from_disk": results == expected,
                 "second_run": [line for line in again.stderr.splitlines() if line.startswith("cappunc: files")],
@@ -398,7 +398,7 @@ def finished(asked: list[str], out: Path, expected: dict[str, bytes], number: in
     lines = [
         json.loads(line) for part in (out / ".cappunc").glob("*-*.jsonl") for line in part.read_text().splitlines()
     ]
-    wrong += [f"{number}: {name} is in no ledger" for name in expected.keys() - {line["file"] for line in lines}]
+    wrong += [f"{number}: {name} is in no record" for name in expected.keys() - {line["file"] for line in lines}]
     left = [path.name for path in out.rglob(".cappunc-*.tmp")]
     return wrong + [f"{number}: {name} is left behind" for name in left]
 
@@ -417,11 +417,11 @@ def hang() -> dict[str, Any]:
             "import os, sys, time\n"
             "if 'default_worker' in ' '.join(sys.orig_argv):\n"
             "    from cappunc_cli.files import fixer\n"
-            "    true = fixer.Fixer.read\n"
+            "    true = fixer.Settings.read\n"
             "    def read(self, text, name):\n"
-            "        if name == 'stop.txt': time.sleep(10**6)\n"
+            "        if name.endswith('stop.txt'): time.sleep(10**6)\n"
             "        return true(self, text, name)\n"
-            "    fixer.Fixer.read = read\n"
+            "    fixer.Settings.read = read\n"
         )
         extra = {"PYTHONPATH": f"{place}{os.pathsep}{ROOT}"}
         for name, memory in (("2 GB are more than --file-memory", 1024), ("2 GB are read", 3072)):
@@ -431,7 +431,7 @@ def hang() -> dict[str, Any]:
             rows[name] = {
                 "seconds": round(seconds, 1),
                 "exit_code": done.returncode,
-                "refused": {Path(entry["path"]).name: entry["reason"] for entry in report},
+                "refused": {Path(entry["file"]).name: entry["reason"] for entry in report},
                 "results": len(contents(out)),
             }
             save("hang", {"files": 22, "runs": rows})
