@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -242,7 +243,9 @@ def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    ray = ModuleType("ray")
+    ray.__spec__ = ModuleSpec("ray", None)
+    monkeypatch.setitem(sys.modules, "ray", ray)
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
         ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
 
