@@ -21,7 +21,7 @@ from cappunc_cli.files.storage import (
 )
 from cappunc_cli.files.urls import Target, Url, is_url_directory, url_exists
 from cappunc_cli.formats import FORMATS, recognise
-from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
+from cappunc_cli.formats.registry import UNSUPPORTED_FORMATS
 from cappunc_cli.layout import CAPTION_FORMATS
 
 

@@ -17,7 +17,7 @@ from cappunc_cli.formats.registry import (
     with_texts,
     write,
 )
-from cappunc_cli.formats.rewrap import rewrap
+from cappunc_cli.formats.shown_cues import rewrap
 
 __all__ = [
     "FORMATS",

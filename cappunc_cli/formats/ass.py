@@ -10,8 +10,8 @@ from itertools import chain, groupby
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.cue_words import TimedSpan, merge_copies, set_inline_times
 from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
-from cappunc_cli.formats.inline_times import TimedSpan, merge_copies, set_inline_times
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 

@@ -21,7 +21,7 @@ class Format(ABC):
     1. Subclass this class, or `CueFormat` (cues.py) for timed lines of text, in a module of its own. splice.py edits
        words in place; speech.py finds what is spoken in a line of a caption; xml_elements.py finds elements.
     2. Name it in the table of registry.py, ahead of any format that would claim its files too, and remove its line
-       from unsupported.py.
+       from the table of what is not supported.
     3. Put small files that you wrote yourself into fixtures/<name>/, at least one with its expected result,
        `<case>.fixed.<ext>`: they are its tests. Add its line to docs/formats.md.
 

@@ -10,9 +10,9 @@ from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, f
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.addresses import belongs, is_address
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.nonspeech import belongs, is_address
 from cappunc_cli.formats.splice import BREAKS, split_lines
 
 _FIELD = re.compile(r"[^ \t]+")

@@ -14,10 +14,8 @@ from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.inline_times import latest_end
+from cappunc_cli.formats.cue_words import CaptionLine, RollDetector, caption_lines, cues_are_pieces, latest_end
 from cappunc_cli.formats.markup import HIDDEN, joined, visible
-from cappunc_cli.formats.pieces import cues_are_pieces
-from cappunc_cli.formats.rolling import CaptionLine, RollDetector, caption_lines
 from cappunc_cli.formats.speech import WORDS_ALONE, SpokenWord, scan, speech_in
 from cappunc_cli.formats.splice import BREAKS, nonempty_lines
 

@@ -1,4 +1,4 @@
-"""Timed text of editing suites: FCPXML, the older XML of Final Cut, Avid DS; and SubViewer 1, which is much alike."""
+"""XML of editing suites: Final Cut's FCPXML, and the older XML that Premiere and Resolve read and write, too."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues, time_code
-from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
-from cappunc_cli.formats.splice import line_numbers, nonempty_lines
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 _RATIONAL = re.compile(r"(-?[0-9]{1,18})(?:/([0-9]{1,9}))?s")
 _SECONDS = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9})s")
-_CODE = r"([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2})"
-_AVID_TIMES = re.compile(rf"[ \t]*{_CODE}[ \t]+{_CODE}[ \t]*\Z")
-_STAMP = re.compile(r"[ \t]*\[([0-9]{1,2}):([0-9]{2}):([0-9]{2})\][ \t]*\Z")
-_SUBVIEWER_HIDDEN = re.compile(rf"\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
 _TEXT_PARAMETER = re.compile(r"str[0-9]{0,2}")
 
 
@@ -131,58 +126,3 @@ def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:
 def _at_frame(number: str, rate: Fraction | None) -> int | None:
     """The time of a frame (ms); -1 is the edge of a transition."""
     return round(int(number) * 1000 / rate) if rate and number.isascii() and number.isdigit() else None
-
-
-class AvidDs(CueFormat):
-    """Avid DS: a line of two time codes with frames, then lines of text; a header and `<begin subtitles>` before."""
-
-    name = "avid-ds"
-    signature = re.compile(r"\s*(?:@ This file written with the Avid Caption|<begin subtitles>)", re.IGNORECASE)
-
-    def read(self, text: str) -> Document:
-        """Read an Avid DS file. Raises BadInput where there are no time codes."""
-        cues: list[Cue] = []
-        shown = False  # whether a time code is before this line, and no end of the subtitles
-        for line in nonempty_lines(text):
-            if found := _AVID_TIMES.match(line[0]):
-                start, end = (time_code(code, self.fps) for code in found.groups())
-                cues.append(Cue(start, end, (line.end(), line.end())))
-                shown = True
-            elif line[0].lstrip().lower().startswith("<end subtitles>"):
-                shown = False
-            elif shown and line[0].strip():
-                cues[-1] = _extended(cues[-1], line)
-        if not cues and text.strip():
-            raise BadInput("no times such as 01:00:00:00 01:00:02:12")
-        return read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
-
-
-def _extended(cue: Cue, line: re.Match[str]) -> Cue:
-    start, stop = cue.text
-    return cue._replace(text=(line.start() if start == stop else start, line.end()))
-
-
-class SubViewer1(CueFormat):
-    """SubViewer 1: `[00:00:04]`, then lines of text; a stamp without text ends a cue; a header up to `[BEGIN]`."""
-
-    name = "subviewer1"
-    signature = re.compile(r"\s*\[TITLE\][^\r\n]*[\r\n](?=(?s:.{0,2000}?)\[BEGIN\])", re.IGNORECASE)
-
-    def read(self, text: str) -> Document:
-        """Read a SubViewer 1 file. Raises BadInput where there is no stamp."""
-        cues: list[Cue] = []
-        begun = False
-        for line in nonempty_lines(text):
-            word = line[0].strip().upper()
-            begun = (begun or word == "[BEGIN]") and word != "[END]"
-            if found := _STAMP.match(line[0]) if begun else None:
-                hours, minutes, seconds = map(int, found.groups())
-                time = ((hours * 60 + minutes) * 60 + seconds) * 1000
-                if cues:
-                    cues[-1] = cues[-1]._replace(end=time)
-                cues.append(Cue(time, None, (line.end(), line.end())))
-            elif begun and cues and word and not word.startswith("***"):
-                cues[-1] = _extended(cues[-1], line)
-        if not cues and text.strip():
-            raise BadInput("no time such as [00:00:04]")
-        return read_cues(self.name, text, cues, [], _SUBVIEWER_HIDDEN, lasting=True)

@@ -1,7 +1,8 @@
-"""The table of formats: recognise a text, read it, write it, and verify what was written."""
+"""The tables of formats, known and not supported: recognise a text, read it, write it, verify what was written."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,23 +16,20 @@ from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.chat import Chat
 from cappunc_cli.formats.ctm import Ctm
 from cappunc_cli.formats.ebu_stl import EbuStl
-from cappunc_cli.formats.edit_suites import AvidDs, FcpXml, FinalCut7, SubViewer1
+from cappunc_cli.formats.edit_suites import FcpXml, FinalCut7
 from cappunc_cli.formats.linguistics import Elan, Exmaralda, Tei, Transcriber
-from cappunc_cli.formats.lrc import Lrc
-from cappunc_cli.formats.players import MicroDvd, Mpl2, TmPlayer
+from cappunc_cli.formats.players import AvidDs, Lrc, MicroDvd, Mpl2, Sbv, SubViewer1, TmPlayer
 from cappunc_cli.formats.sami import Sami
-from cappunc_cli.formats.sbv import Sbv
 from cappunc_cli.formats.scc import Scc
 from cappunc_cli.formats.splice import line_of, same_spaces, same_word
 from cappunc_cli.formats.srt import Srt
-from cappunc_cli.formats.srv3 import YouTubeXml
 from cappunc_cli.formats.stm import Stm
 from cappunc_cli.formats.textgrid import TextGrid
 from cappunc_cli.formats.tsv import Tsv
-from cappunc_cli.formats.ttml import Ttml
 from cappunc_cli.formats.txt import PlainText
-from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 from cappunc_cli.formats.vtt import WebVtt
+from cappunc_cli.formats.xml_captions import Ttml, YouTubeXml
+from cappunc_cli.formats.xml_elements import PROLOG
 
 #: The text formats in the order in which `recognise` tries them, before and after JSON: rows of TSV and STM have to be
 #: parsed, and anything can be plain text.
@@ -49,6 +47,94 @@ FORMATS: dict[str, Format] = {format.name: format for format in (*_BEFORE_JSON, 
 CLAIMED = {suffix: name for name, format in reversed(FORMATS.items()) for suffix in format.suffixes}
 #: Formats in which consecutive words share a line of text.
 RUNNING_TEXT = frozenset(name for name, format in TEXT_FORMATS.items() if format.running_text)
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedFormat:
+    """A kind of file: a description, file name extensions, a pattern for its start, and full file names.
+
+    If `plain`, it is text, and a user can have it read as such. `advice` says what else helps.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    start: re.Pattern[str] | None = None
+    names: tuple[str, ...] = ()
+    plain: bool = False
+    advice: str = "not supported"
+
+    def claims(self, name: str) -> bool:
+        """Whether a file name is that of this kind."""
+        path = PurePath(name.lower())
+        return path.suffix in self.suffixes or path.name in self.names
+
+    @property
+    def refusal(self) -> str:
+        """The error message for such a file."""
+        return f"{self.name}: {self.advice}" + ("; --format txt reads it as text" if self.plain else "")
+
+
+def _begins(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
+
+
+_KNOWN_ROOT = (
+    r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI|fcpxml|xmeml|ANNOTATION_DOCUMENT|basic-transcription|Trans"
+    r"|TEI|teiCorpus)"
+)
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_COMMENTS = r"(?>(?:;;[^\n]*\n)*)"
+_GAP = r"[ \t]+"
+_RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
+_RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
+
+_CODE = """
+.py .pyi .pyx .ipynb .c .h .cc .cpp .cxx .hh .hpp .cs .java .kt .kts .scala .groovy .gradle .swift .m .mm .go .rs .zig
+.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .sass .less .php .rb .pl .pm .lua .tcl .r .jl .hs .ml .mli .ex .exs
+.erl .clj .lisp .el .scm .f90 .f95 .pas .vb .dart .asm .s .sql .proto .graphql .sh .bash .zsh .fish .ps1 .bat .cmd .awk
+.tex .sty .cls .bib .cmake .mk .toml .ini .cfg .yaml .yml
+"""
+_CODE_NAMES = """
+makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakelists.txt requirements.txt
+"""
+
+_AUDIO = ".mp3 .wav .m4a .aac .flac .ogg .oga .opus .wma .aif .aiff"
+_VIDEO = ".mp4 .m4v .mkv .webm .mov .avi .wmv .mpg .mpeg .mxf"
+_SAVE_AS_TEXT = "not supported; save it as text, or as subtitles with times"
+
+#: In the order in which they are tried.
+UNSUPPORTED_FORMATS = (
+    UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
+    UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
+    UnsupportedFormat("an EDL, a list of cuts and markers", (".edl",), _begins(r"TITLE:[^\n]*\n\s*FCM:")),
+    UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
+    UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("a Word or OpenDocument file", (".docx", ".doc", ".odt"), advice=_SAVE_AS_TEXT),
+    UnsupportedFormat("a Zip archive or an office document", (".zip", ".xlsx"), _begins("PK\x03\x04")),
+    UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
+    UnsupportedFormat(
+        "a segmented transcription of EXMARaLDA, which is made of a basic one",
+        (),
+        _begins(rf"{PROLOG}<segmented-transcription[\s>]"),
+    ),
+    UnsupportedFormat("XML", (".xml",), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
+    UnsupportedFormat("a table", (".csv",)),
+    UnsupportedFormat(
+        "program code or settings",
+        tuple(_CODE.split()),
+        re.compile(r"\ufeff?#![ \t]*/\S"),
+        tuple(_CODE_NAMES.split()),
+        plain=True,
+    ),
+    UnsupportedFormat("audio", tuple(_AUDIO.split()), advice="transcribe it first; cappunc restores transcripts"),
+    UnsupportedFormat(
+        "a video",
+        tuple(_VIDEO.split()),
+        advice="take out its subtitles with ffmpeg -v error -i FILE -map 0:s:0 -f srt - | cappunc fix, "
+        "or transcribe it first",
+    ),
+)
 #: How many characters at the start are checked for unsupported kinds of file.
 _HEAD = 4096
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.addresses import are_signs, has_letters, is_address, last_marks
 from cappunc_cli.formats.markup import HIDDEN, Visible, has_entity, visible
-from cappunc_cli.formats.nonspeech import find_nonspeech
+from cappunc_cli.formats.nonspeech import are_signs, find_nonspeech, has_letters, is_address, last_marks
 from cappunc_cli.formats.splice import BREAKS
 
 _TOKEN = re.compile(r"\S+")

@@ -9,9 +9,9 @@ from cappunc_cli.document.labels import are_marks, cached_strip, fold
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.addresses import belongs, is_address
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.nonspeech import belongs, is_address
 from cappunc_cli.formats.splice import split_lines
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"

@@ -12,8 +12,8 @@ from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.cue_words import merge_copies
 from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, cue_detail
-from cappunc_cli.formats.inline_times import merge_copies
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import line_of
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from cappunc_cli.document.words import Document, Span, Word
-from cappunc_cli.formats.addresses import belongs
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible
+from cappunc_cli.formats.nonspeech import belongs
 
 _SPACE = re.compile(r"\s+")
 #: A dash or arrows at the start of a line, before a word: somebody else speaks.

@@ -79,7 +79,7 @@ def test_letters_that_were_asked_for_stay_where_case_is_reverted(text: str, want
 
 def test_unsupported_files_are_named() -> None:
     from cappunc_cli.errors import UnknownFormat
-    from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
+    from cappunc_cli.formats.registry import UNSUPPORTED_FORMATS
 
     with pytest.raises(UnknownFormat, match="RTF"):
         formats.recognise("{\\rtf1 hello}", "talk.txt")

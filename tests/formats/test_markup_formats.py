@@ -11,7 +11,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.formats.ttml import Rates
+from cappunc_cli.formats.xml_captions import Rates
 
 
 def rows(document: Document) -> list[tuple[str, int | None, int | None, int]]:

@@ -38,7 +38,7 @@ from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import Fixers, FixRequest
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
-from cappunc_cli.formats.rewrap import FORMATS as REWRAPPED
+from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.languages import Language, language
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate

@@ -10,7 +10,6 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.pieces import spaces_begin_words
 
 #: How many entries of a list, and how many levels of an object, are looked at.
 _ENTRIES, _LEVELS = 100, 12
@@ -186,6 +185,21 @@ def listed(value: object) -> list[Node]:
 def texts(value: object, path: str, join: str = "\n") -> list[Field]:
     """A field for each string at a path: together, one copy of the words."""
     return [Field(text, join=join) for text in values(value, path) if isinstance(text, Literal)]
+
+
+#: At least so large a share of the entries begins a word. Of word pieces in any language it is far more, and a stray
+#: space before an entry here or there says nothing.
+_SHARE = 1 / 5
+
+
+def spaces_begin_words(texts: Iterable[str]) -> bool:
+    """Whether entries write a space before each word; then one without a space continues the word before it.
+
+    So do recognisers that put out pieces of words (` lon`, `don`), and Whisper for whole words. The first entry does
+    not count: nothing comes before it.
+    """
+    found = [text[0].isspace() for text in texts if text.strip()][1:]
+    return any(found) and sum(found) >= _SHARE * len(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,16 @@ from typing import NamedTuple
 from cappunc_cli.document.words import Copy, Span, Word
 from cappunc_cli.formats.json.dialect import Anchor, Field, NewMark, Track, speaker_name
 from cappunc_cli.formats.json.scan import Literal, characters
-from cappunc_cli.formats.json.styles import FULL_STYLE, Showing, Style, differing, styles_of
-from cappunc_cli.formats.json.tokens import Token, split_letters, tokenize
+from cappunc_cli.formats.json.tokens import (
+    FULL_STYLE,
+    Showing,
+    Style,
+    Token,
+    differing,
+    split_letters,
+    styles_of,
+    tokenize,
+)
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
 _LONGEST_SPELLING = 3
