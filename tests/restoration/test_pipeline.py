@@ -458,6 +458,13 @@ def test_restoring_texts_together_equals_one_by_one() -> None:
     assert heard[-1] == sum(map(len, texts))
 
 
+def test_where_two_sections_of_a_long_text_meet_it_is_restored_as_one() -> None:
+    words = many(9000)
+    border = 1 << 13
+    alone = restore(words[border - 200 : border + 200], MODEL)
+    assert restore(words, MODEL)[border - 150 : border + 150] == alone[50:350]
+
+
 @pytest.mark.slow
 def test_two_hundred_thousand_words() -> None:
     words = many(200_000)
