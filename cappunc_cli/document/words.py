@@ -62,8 +62,9 @@ class Notice:
 class Document:
     """A source and its words in spoken order.
 
-    `speakers` maps turn numbers to names; `detail` is private to the format; `fps` is the frame rate that was asked
-    for, in formats of frames.
+    `speakers` maps turn numbers to names, and `languages` the words that the file declares to be in a language of their
+    own, by number, to its code; `detail` is private to the format; `fps` is the frame rate that was asked for, in
+    formats of frames.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, len(document.words), document.texts[:3]
@@ -77,6 +78,7 @@ class Document:
     speakers: Mapping[int, str] = field(default_factory=dict)
     detail: object = None
     fps: float | None = None
+    languages: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:

@@ -134,23 +134,26 @@ def _best(text: str, codes: Sequence[str]) -> str:
 def stretches(document: Document, codes: Sequence[str], only: bool = False) -> list[tuple[str, list[int]]]:
     """The languages of a document that has several, each with the numbers of the words of a stretch; [] for one.
 
-    A line, or a cue without line breaks, has one language. Short lines go with their neighbours unless they are clearly
-    in another language. Lines in other scripts than Latin have the language that the identifier finds, whatever the
-    `codes`; with `only`, all others have one of these.
+    A line, or a cue without line breaks, has one language: that which the file declares for its words, or else that
+    which is detected. Short lines go with their neighbours unless they are clearly in another language. Lines in other
+    scripts than Latin have the language that the identifier finds, whatever the `codes`; with `only`, all others have
+    one of these.
     """
     lines = _lines(document)
+    said = [document.languages.get(line[0], "") for line in lines]
+    declared = {i: code for i, code in enumerate(said) if code and (code in codes or not only)}
     cues = [document.words[line[0]].cue for line in lines]
     positions = [i - cues.index(cue, max(i - 8, 0)) for i, cue in enumerate(cues)]
     texts = [" ".join(document.words[i].text.lower() for i in line) for line in lines]
-    foreign = list(map(is_foreign, texts))
-    latin = [i for i, other in enumerate(foreign) if not other]
+    foreign = [i not in declared and is_foreign(text) for i, text in enumerate(texts)]
+    latin = [i for i, other in enumerate(foreign) if not other and i not in declared]
     if only and len(codes) == 1:
         languages = list(codes)
     else:
         languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
-    if len(languages) < 2 and not any(foreign):
+    if len(languages) < 2 and not any(foreign) and not declared:
         return []
-    found = dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
+    found = declared | dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
     scripts: dict[str, list[int]] = {}
     for i, other in enumerate(foreign):
         if other:
@@ -168,7 +171,8 @@ def _lines(document: Document) -> list[list[int]]:
         gap = ""
         if last is not None and last.places and word.places:
             gap = document.source[last.places[0][-1][1] : word.places[0][0][0]]
-        if last is None or last.cue != word.cue or "\n" in gap or "<br" in gap or "\\N" in gap:
+        ends = "\n" in gap or "<br" in gap or "\\N" in gap or document.languages.get(i) != document.languages.get(i - 1)
+        if last is None or last.cue != word.cue or ends:
             lines.append([])
         lines[-1].append(i)
     if 2 * len(lines) > len(document.words) > _WORDS_A_LINE:  # a word a line, as in CTM

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from cappunc_cli.document.words import Document, Notice
+from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cue_words import TimedSpan, set_inline_times
 from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
@@ -168,6 +168,25 @@ def _timed_spans(found: Sequence[Element], times: dict[Element, ElementTimes]) -
     ]
 
 
+def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str]:
+    """The language codes of the words inside elements with an `xml:lang` of their own, by number.
+
+    That of the whole file is not among them, as it is wrong for some translations.
+    """
+    own = [(*element.content, code) for element in found[1:] if (code := element.get("lang"))][::-1]
+    places = sorted((word.places[0][0][0], i) for i, word in enumerate(words)) if own else []
+    codes: dict[int, str] = {}
+    inside: list[tuple[int, int, str]] = []  # the innermost comes last
+    for at, i in places:
+        while own and own[-1][0] <= at:
+            inside.append(own.pop())
+        while inside and inside[-1][1] <= at:
+            inside.pop()
+        if inside:
+            codes[i] = inside[-1][2].partition("-")[0].lower()
+    return codes
+
+
 class Ttml(CueFormat):
     """TTML and its profiles DFXP, EBU-TT, IMSC and Apple's lyrics: the words are in <p> elements."""
 
@@ -193,7 +212,7 @@ class Ttml(CueFormat):
                 cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
         document = read_cues(self.name, text, cues, notices, HIDDEN_IN_XML)
         set_inline_times(document, _timed_spans(found, times))
-        return document
+        return replace(document, languages=_languages(found, document.words))
 
 
 _YT_ROOT = root("timedtext|transcript")

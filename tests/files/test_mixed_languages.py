@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cappunc_cli import formats
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -119,3 +120,40 @@ WHISPER = '{{"text": "{0}", "segments": [{{"id": 0, "start": 0, "end": 2, "text"
 def test_a_short_text_has_the_language_that_the_file_declares(tmp_path: Path, name: str, text: str) -> None:
     _, result = fixed(tmp_path, text.format("on part demain"), name=name)
     assert (result.error, result.language) == (None, "fr")
+
+
+def ttml(*paragraphs: str) -> str:
+    """A TTML file in English with a <p> for each of the paragraphs, which begin with their attributes."""
+    cues = "".join(f'<p begin="{3 * i}s" end="{3 * i + 3}s"{own}</p>\n' for i, own in enumerate(paragraphs))
+    return f'<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"><body><div>\n{cues}</div></body></tt>'
+
+
+@pytest.mark.parametrize(
+    "spanish",
+    [' xml:lang="es">{}', ' xml:lang="es-ES">{}', '><span xml:lang="es">{}</span>'],
+    ids=["p", "region", "span"],
+)
+def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: str) -> None:
+    """A line that could be in several languages is not left to the detector, and those around it stay English."""
+    line = "no no qué va"
+    cues = [*(f">{one}" for one in ENGLISH[:3]), spanish.format(line), *(f">{one}" for one in ENGLISH[3:])]
+    document = formats.read(ttml(*cues), "talk.ttml")
+    found = ModelChoice(fast=True).stretches(document)
+    [words] = [[document.words[i].text for i in numbers] for code, numbers in found if code == "es"]
+    assert words == line.split()
+    assert {code for code, _ in found} == {"en", "es"}
+    text, result = fixed(tmp_path, ttml(*cues), name="talk.ttml")
+    assert (result.error, result.language) == (None, "en")
+    assert "London" in text
+
+
+def test_lines_declared_in_a_language_without_a_model_are_left(tmp_path: Path) -> None:
+    danish = "vi ses i morgen"
+    text, result = fixed(tmp_path, ttml(*(f">{one}" for one in ENGLISH), f' xml:lang="da">{danish}'), name="a.ttml")
+    assert danish in text
+    assert "left as they are" in result.note
+
+
+def test_the_language_that_the_user_names_outweighs_that_of_elements() -> None:
+    document = formats.read(ttml(*(f' xml:lang="es">{one}' for one in ENGLISH)), "talk.ttml")
+    assert ModelChoice("en").stretches(document) == []
