@@ -282,9 +282,12 @@ def _throughout(cue: tuple[str, int, int], made: list[tuple[str, int, int]]) -> 
     """From when to when captions that are shown one at a time have the text of a cue among their lines."""
     said = "".join(tokens(cue[0], set()))
     most = _ROUNDING["microdvd"]
-    around = [other for other in made if other[1] + most < cue[2] and other[2] - most > cue[1]]
-    own = [other for other in around if said in "".join(tokens(other[0], set()))]
-    return cue[0], min((start for _, start, _ in own), default=-1), max((end for _, _, end in own), default=-1)
+    for margin in (most, -most):  # a cue may be shorter than a frame
+        around = [other for other in made if other[1] + margin < cue[2] and other[2] - margin > cue[1]]
+        own = [other for other in around if said in "".join(tokens(other[0], set()))]
+        if own:
+            return cue[0], min(start for _, start, _ in own), max(end for _, _, end in own)
+    return cue[0], -1, -1
 
 
 _EXACT = ("stl", "srt", "vtt", "ass", "ttml", "microdvd", "fcpxml")

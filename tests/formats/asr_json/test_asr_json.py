@@ -613,3 +613,13 @@ def test_a_word_ends_where_it_does_without_its_mark(lead: str, space: list[dict[
     output = formats.write(document, ["Ça", "va", "oui."])
     formats.verify(document, output)
     assert "ça va oui" in "".join(output.split("?")).lower()
+
+
+def test_an_empty_transcript_of_gentle_has_no_words() -> None:
+    word = '{"word": "so", "case": "success", "start": 0.1, "end": 0.2, "startOffset": 0, "endOffset": 2}'
+    source = f'{{"transcript": "", "words": [{word}]}}'
+    document = formats.read(source)
+    assert (document.format, document.texts) == ("gentle", [])
+    output = formats.write(document, [])
+    formats.verify(document, output)
+    assert output == source
