@@ -13,13 +13,24 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import BinaryIO
 
-from cappunc_cli.cli.main import main
+import click
+import typer
+
+from cappunc_cli.cli.main import app, main
 
 TINY = Path(__file__).parent / "tiny_model"
 WORDS = "hello anna then we went to london"
 SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
 
 Run = subprocess.CompletedProcess[bytes]
+
+
+def command(name: str) -> click.Command:
+    """A command as the command line has it."""
+    group = typer.main.get_group(app)
+    found = group.get_command(click.Context(group), name)
+    assert found is not None, name
+    return found
 
 
 def talk(folder: Path, name: str = "talk.srt", text: str = SRT) -> Path:

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-
-from cappunc_cli.cli.main import app
+from commands import command
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 if not DEPLOY.is_dir():
     pytest.skip("only in a checkout", allow_module_level=True)
-GROUP = typer.main.get_group(app)
 
 
 def calls(text: str) -> list[list[str]]:
@@ -30,7 +27,7 @@ def calls(text: str) -> list[list[str]]:
 )
 def test_the_commands_parse(path: Path) -> None:
     for call in calls(path.read_text("utf-8")):
-        GROUP.commands[call[0]].make_context(call[0], call[1:])
+        command(call[0]).make_context(call[0], call[1:])
 
 
 def test_the_container_has_an_ordinary_user_and_known_extras() -> None:

@@ -18,12 +18,12 @@ from xml.etree import ElementTree
 
 import pytest
 import tables
-import typer
 from commands import cappunc as cappunc_line
+from commands import command
 from typer.testing import CliRunner
 
 import cappunc_cli as cappunc
-from cappunc_cli.cli.main import app
+from cappunc_cli.cli.main import COMMANDS, app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.formats.json import DIALECTS
@@ -37,7 +37,6 @@ PAGES = {
     for path in sorted(folder.glob("*.md"))
 }
 README = PAGES["README.md"]
-GROUP = typer.main.get_group(app)
 #: They take hours, or measure: here they are only parsed.
 _LONG = ("train", "bench")
 
@@ -99,7 +98,7 @@ def test_the_readme_leads_to_every_page() -> None:
 def test_the_commands_parse(call: tuple[str, ...]) -> None:
     if call[0] == "--install-completion":
         return
-    GROUP.commands[call[0]].make_context(call[0], list(call[1:]))
+    command(call[0]).make_context(call[0], list(call[1:]))
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +145,7 @@ def expanded(words: tuple[str, ...], place: Path) -> list[str]:
     return [name for some in names for name in some]
 
 
-@pytest.mark.parametrize("call", [call for call in shell_commands() if call[0] in GROUP.commands], ids=" ".join)
+@pytest.mark.parametrize("call", [call for call in shell_commands() if call[0] in COMMANDS], ids=" ".join)
 def test_the_commands_run(
     call: tuple[str, ...], desk: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,10 +208,10 @@ def test_the_python_of_the_page_gives_what_it_shows(tmp_path: Path, monkeypatch:
     assert not said, "".join(said)
 
 
-@pytest.mark.parametrize("name", GROUP.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_stands_on_the_pages(name: str) -> None:
     assert any(f"cappunc {name}" in page for page in PAGES.values())
-    assert GROUP.commands[name].help
+    assert command(name).help
 
 
 def test_the_options_of_all_commands_are_listed() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from typer.main import get_command
+from commands import command
 
-from cappunc_cli.cli.main import app, main
+from cappunc_cli.cli.main import COMMANDS, main
 
 TEXT = "hello anna then we went to london\n"
 
@@ -266,9 +266,9 @@ def test_a_shell_completes_values(begun: list[str], offered: set[str], tmp_path:
 def test_every_language_model_and_format_can_be_completed() -> None:
     lacking = [
         (name, option.opts)
-        for name, command in get_command(app).commands.items()  # type: ignore[attr-defined]
-        for option in command.params
+        for name in COMMANDS
+        for option in command(name).params
         if {"--lang", "--model", "--format", "--from"} & set(option.opts)
-        and not option.shell_complete(command.make_context(name, [], resilient_parsing=True), "")
+        and not option.shell_complete(command(name).make_context(name, [], resilient_parsing=True), "")
     ]
     assert lacking == []
