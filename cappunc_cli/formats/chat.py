@@ -29,7 +29,7 @@ _NO_WORD = r"(?<![^\s<])(?:0[^\s>]*|&[=*+~][^\s>]*|\+[^\s>]*|(?:xxx|yyy|www)(?![
 #: All codes. The white space before a bracket goes with it, as a bracket alone would break the line.
 _HIDDEN = re.compile(rf"{_BULLET}|\s*\[[^\[\]]*\]|{_NO_WORD}|\([0-9.:]+\)|(?<![^\s<])&-?|@[^\s>]*|[<>():^ˈˌ↑↓⌈⌉⌊⌋]")
 #: What stands after a word where a mark can stand.
-_FREE = re.compile(r"[\s>]|\Z")
+_FREE = re.compile(r"\s|\Z")
 
 
 class Chat(CueFormat):
