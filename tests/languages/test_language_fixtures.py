@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from unicodedata import is_normalized, normalize
 
@@ -49,7 +50,12 @@ def models(code: str) -> Iterator[Model]:
         find_model_for(code, ENGINES["ngram"])
     except BadModel:
         return
-    yield load_model(language=code, engine="ngram")
+    yield trigrams(code)
+
+
+@cache
+def trigrams(code: str) -> Model:
+    return load_model(language=code, engine="ngram")
 
 
 def code_of(path: Path) -> str:

@@ -210,6 +210,7 @@ def test_work_and_memory_for_a_word_are_bounded() -> None:
         assert (rows if rows.base is None else rows.base).nbytes <= 10 * 13 * 4
 
 
+@pytest.mark.slow
 def test_memory_is_flat_over_hours_of_speech() -> None:
     rng, stream = Random(2), LiveGruRestorer(MODEL)
     held = []

@@ -475,6 +475,7 @@ def test_two_hundred_thousand_words() -> None:
     assert new[100_010:100_190] == middle[10:190]
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_words_not_with_the_windows() -> None:
     words = many(40_000)
     tracemalloc.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import os
 import shlex
@@ -71,14 +70,9 @@ def test_auto_falls_back_to_the_cpu_with_a_warning(capfd: pytest.CaptureFixture[
 
 @pytest.mark.usefixtures("driver")
 def test_without_the_package_onnx_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def lacking(name: str, *arguments: Any) -> Any:
-        if name == "onnx":
-            raise ImportError(name)
-        return real(name, *arguments)
-
-    monkeypatch.setattr(builtins, "__import__", lacking)
+    gpu = "cappunc_cli.restoration.models.gpu"
+    monkeypatch.delitem(sys.modules, gpu, raising=False)  # whatever other tests have loaded
+    monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(CappuncError, match=r"the package onnx is missing; .* install"):
         open_session(TINY / "model.onnx", "cuda")
 
