@@ -8,7 +8,7 @@ talk.stm is always the same, except for the few inputs that get a piece of a new
 `--keep FOLDER` saves the inputs that failed. Checked for each input: no exception but CappuncError; at most
 LIMIT_S seconds of processor time, and memory of at most MEMORY_TIMES its size plus MEMORY_BASE; encoding the decoded
 text gives the same bytes; writing unchanged words changes no byte; writing random marks and case passes `verify`, or
-is refused.
+is refused; and what fuzz_texts.py says of texts that it makes, and of each result in another format.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 #: Larger files are not used, but one in LARGE_EACH inputs repeats a small one many times.
 LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 20_000, 400_000
-#: Seconds of processor time, bytes per byte of input, bytes. A word of five letters is an object of some 250 bytes, and
-#: to read a result back takes a second document: captions need about 100 times their size, rows and JSON less.
+#: Seconds of processor time, bytes per byte of input, bytes. Words are objects, and to read a result back takes a
+#: second document: captions need about 100 times their size.
 LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 160, 64 << 20
 #: Memory is measured for one in this many inputs, as that takes time, and for all large ones.
 MEASURED_EACH = 25
@@ -600,6 +600,7 @@ def page(report: dict[str, Any]) -> str:
         f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
         f"({report['memory_times']} times the size of the file plus {MEMORY_BASE >> 20} MB).",
         "",
+        *_made_lines(report.get("made")),
         "| read as | inputs |",
         "| --- | ---: |",
         *(f"| {form} | {count:,} |" for form, count in report["formats"].items()),
@@ -609,6 +610,20 @@ def page(report: dict[str, Any]) -> str:
         *(f"| {codec} | {count:,} |" for codec, count in report["encodings"].items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _made_lines(made: dict[str, Any] | None) -> list[str]:
+    """The later run with the inputs of fuzz_texts.py."""
+    if made is None:
+        return []
+    outcomes = ", ".join(f"{count:,} {kind}" for kind, count in made["outcomes"].items())
+    return [
+        f"Later, {made['inputs']:,} small ones, among them mixed and cut multi-byte encodings, pieces of words, and "
+        "single lines with numbers;",
+        f"each result was also converted (checked by `fuzz_texts.py`): {outcomes}. {made['failed']} broke a promise.",
+        f"`{made['command']}`, cappunc {made['version']}, {made['date']}.",
+        "",
+    ]
 
 
 def main() -> int:
