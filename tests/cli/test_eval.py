@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -401,15 +402,15 @@ def test_marks_and_case_of_the_reference_are_hidden_from_the_model(tiny_model: P
         assert written[0][name]["hypothesis"] == written[1][name]["hypothesis"]  # type: ignore[index]
 
 
-def test_paragraphs_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -> None:
+def test_paragraphs_and_lines_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -> None:
     lines = ["So perhaps we heard what Mister Faraday said of the wire, and of all that he found.", "It was new to us."]
     found = []
-    for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n")):
+    for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n"), ("d.txt", " ")):
         path = tmp_path / name
         path.write_bytes(gap.join(lines * 5).encode())
         (source,) = load_documents(path)
-        found.append([(word.text, word.turn) for word in source.words])
-    assert found[0] == found[1] == found[2]
+        found.append([replace(word, cue=0, places=()) for word in source.words])
+    assert found[0] == found[1] == found[2] == found[3]
     assert len(found[0]) == 110
 
 

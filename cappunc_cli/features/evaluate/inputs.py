@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -66,12 +66,13 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
             return
     found = formats.recognise(text, name, how.format)
     if found.format == "txt":
-        # Speech has no blank lines: paragraph breaks of the reference must not help the model.
+        # Speech has neither paragraphs nor lines: the breaks of the reference must not help the model.
         plain = _BLANK_LINES.sub("", text)
         if how.speech_dashes:
             # At the head of a line, a dash would be read as a change of speaker rather than as text.
             plain = speech_dashes(plain).replace("\n—", " —")
-        yield Source(name, formats.read(plain, name, "txt").words)
+        document = formats.read(plain, name, "txt")
+        yield Source(name, [replace(word, blank_before=False) for word in document.words])
     else:
         yield Source(name, found.read().words)
 
