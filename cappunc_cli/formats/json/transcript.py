@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,7 +66,7 @@ class Transcript:
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
         #: Where the literals with words start, in order; and of each, where it stops and its stream.
-        self._starts, self._stops, self._numbers = array("Q"), array("Q"), array("I")
+        self._starts: list[int] = []
         self._literals: dict[int, tuple[int, int]] = {}
         #: The fields that are entries of a list whose marks are entries, too.
         self._entries: dict[int, Field] = {}
@@ -101,17 +100,13 @@ class Transcript:
 
     def finish(self) -> None:
         """Prepare for `literal_at`, when all tracks have been added."""
-        self._starts.extend(sorted(self._literals))
-        for start in self._starts:
-            stop, stream = self._literals[start]
-            self._stops.append(stop)
-            self._numbers.append(stream)
-        self._literals.clear()
+        self._starts = sorted(self._literals)
 
     def literal_at(self, offset: int) -> tuple[Span, Stream]:
         """The span of the literal that contains an offset of the source, and its stream."""
-        i = bisect_right(self._starts, offset) - 1
-        return (self._starts[i], self._stops[i]), self.streams[self._numbers[i]]
+        start = self._starts[bisect_right(self._starts, offset) - 1]
+        stop, stream = self._literals[start]
+        return (start, stop), self.streams[stream]
 
     def entry_at(self, offset: int) -> Field | None:
         """The field that contains an offset, if it is an entry of a list whose marks are entries."""
@@ -119,9 +114,10 @@ class Transcript:
 
     def closely_followed(self, entry: Field) -> bool:
         """Whether no join comes after an entry in its stream."""
-        i = bisect_left(self._starts, entry.literal.start)
-        later = (n for n in range(i + 1, len(self._starts)) if self._numbers[n] == self._numbers[i])
-        following = self._entries.get(self._starts[n]) if (n := next(later, None)) is not None else None
+        own = self._literals[entry.literal.start][1]
+        later = range(bisect_right(self._starts, entry.literal.start), len(self._starts))
+        at = next((self._starts[n] for n in later if self._literals[self._starts[n]][1] == own), -1)
+        following = self._entries.get(at)
         return following is not None and not following.join
 
     def _tokens(self, track: Track, fields: Sequence[Field]) -> list[Token]:
