@@ -264,6 +264,20 @@ def half_marked(report: dict[str, Any]) -> str:
     )
 
 
+def forms(report: dict[str, Any]) -> str:
+    """F1 of the words within sentences that are not in lower case, by how they are written elsewhere and without."""
+    rows = [
+        [name, str(row["within sentences"]), f"{row['before']:.1f}", f"{row['after']:.1f}"]
+        for name, row in report["rows"].items()
+    ]
+    return (
+        f"Ends of training corpora, {report['words']:,} words each; F1 of the words that are not in lower case "
+        "and begin no sentence, in per cent:\n\n"
+        + table(["text", "such words", "the network alone", "with the forms of words"], rows)
+        + f"\nModels {report['model']}; {source(report, 'forms.json')}"
+    )
+
+
 def agreement(report: dict[str, Any]) -> str:
     """The lines of captions of a restored text that change if it is restored again."""
     total, texts = report["total"], report["texts"]
