@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from cappunc_cli.document.labels import TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
@@ -31,7 +32,8 @@ WORDS = 1500
 
 def without_counts(model: Model, language: str) -> Model:
     """The model with the forms of its lexicon, but not how often each is written."""
-    return replace(model, lexicons={**model.lexicons, language: Lexicon(dict(model.lexicons[language]))})
+    lexicons: Any = {**model.lexicons, language: Lexicon(dict(model.lexicons[language]))}
+    return replace(model, lexicons=lexicons)
 
 
 def f1(wanted: Sequence[str], found: Sequence[str]) -> tuple[int, int, int]:
