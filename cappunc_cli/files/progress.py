@@ -139,7 +139,9 @@ class FileTally:
     _left: dict[str, None] = field(default_factory=dict)
     _group: int = 0
     _before: int = 0
+    #: What was shown last, and the last file that is done.
     _shown: float = 0.0
+    _last: str = ""
 
     def begin(self, names: Iterable[str]) -> None:
         """Start on these files."""
@@ -153,7 +155,7 @@ class FileTally:
         """Show the share of the words of these files that the model has read."""
         if self.show is None:
             return
-        name = next(iter(self._left), "")
+        name = next(iter(self._left), self._last)
         # A group that failed is read again, file by file.
         self._shown = max(self._shown, self.done, self._before + share * self._group)
         self.show(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}", self._shown)
@@ -162,6 +164,7 @@ class FileTally:
         """Mark a file as done."""
         self.done += 1
         self._left.pop(name, None)
+        self._last = name
         self.advance(0.0)
 
     def summary(self, verb: str = "done", resumable: bool = False) -> str:
