@@ -123,7 +123,9 @@ class Converter:
 
 
 def _verify_words(output: str, texts: Sequence[str]) -> None:
-    """Raises BadInput unless these words are read back from new JSON."""
+    """Raises BadInput unless new JSON is all UTF-8, and these words are read back from it."""
+    if any("\udc80" <= c <= "\udcff" for c in output):
+        raise BadInput("part of a character cannot be written in JSON")
     found = formats.read(output, "x.json").words if texts else ()
     wanted = [part for text in texts for part in INVISIBLE.sub("", text).split()]
     verify_same([part for word in found for part in word.text.split()], wanted, "json")

@@ -403,6 +403,17 @@ def test_a_file_in_an_unknown_encoding_is_refused(tmp_path: Path, command: str) 
     assert not (tmp_path / "b.vtt").exists()
 
 
+def test_json_has_no_part_of_a_character(tmp_path: Path) -> None:
+    cut = "1\n00:00:01,000 --> 00:00:02,000\nrenée and the café".encode()[:-1] + b" said so\n"
+    (tmp_path / "a.srt").write_bytes(cut)
+    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "-o", tmp_path / "a.json")
+    assert (run.exit_code, (tmp_path / "a.json").exists()) == (1, False)
+    assert "part of a character cannot be written in JSON" in run.stderr
+    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "-o", tmp_path / "a.vtt")
+    assert run.exit_code == 0
+    assert b"the caf\xc3 said so" in (tmp_path / "a.vtt").read_bytes()
+
+
 @pytest.mark.parametrize("command", ["convert", "captions"])
 def test_credits_before_the_first_cue_are_left_out(tmp_path: Path, command: str) -> None:
     path = tmp_path / "a.srt"
