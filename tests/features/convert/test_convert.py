@@ -25,6 +25,7 @@ from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.convert.makers import KINDS
 from cappunc_cli.features.convert.options import KINDS as NAMED
+from cappunc_cli.files.encodings import decode
 from cappunc_cli.languages import language
 from cappunc_cli.layout.transcripts import paragraphs
 
@@ -549,6 +550,24 @@ def test_labels_of_recognisers_become_names(tmp_path: Path, labels: tuple[str, .
     found = converted(path, "txt", "--lang", "en", "--times")
     assert re.findall(r"\] (.*?):", found) == list(names)
     assert re.findall(r"<v (.*?)>", converted(path, "vtt", "--lang", "en")) == list(names)
+
+
+@pytest.mark.parametrize(("fps", "end"), [("25", "00:00:02,000"), ("50", "00:00:01,000"), (None, "00:00:02,085")])
+def test_the_frame_rate_counts_for_files_that_do_not_tell_theirs(tmp_path: Path, fps: str | None, end: str) -> None:
+    path = tmp_path / "film.sub"
+    path.write_text("{25}{50}so we went\n", "utf-8")
+    assert f"--> {end}\n" in converted(path, "srt", "--lang", "en", *(["--fps", fps] if fps else []))
+    path.write_text("{1}{1}100\n{25}{50}so we went\n", "utf-8")
+    assert "00:00:00,250 --> 00:00:00,500" in converted(path, "srt", "--lang", "en", *(["--fps", fps] if fps else []))
+
+
+def test_what_a_format_has_no_room_for_is_not_lost_in_another() -> None:
+    """The first block of this subtitle is full; `fix` has to leave the mark out."""
+    fixtures = Path(__file__).resolve().parents[3] / "fixtures"
+    document = formats.read(decode((fixtures / "ebu-stl/two-blocks.stl").read_bytes())[0], "a.stl")
+    wanted = [f"{word.text}," for word in document.words]
+    assert formats.read(formats.write(document, wanted), "a.stl").texts != wanted
+    assert formats.with_texts(document, wanted).texts == wanted
 
 
 def test_names_that_are_asked_for_and_printed_once(tmp_path: Path) -> None:
