@@ -50,8 +50,8 @@ _NONE, _ALL, _SOME, _NEARLY, _UPPER, _ONE_KIND = 0.2, 1.0, 0.001, 0.004, 0.02, 0
 _UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
 #: How much rarer or more frequent than expected a writer's marks may be (nats), and the deviation of the prior.
 _STYLES, _STYLE_DEVIATIONS = np.linspace(-2, 1, 13, dtype=np.float32), (1.0, 0.3)
-#: Places at which marks within sentences are expected beside one word count like so many at most. With it no word of
-#: ten whole development texts changes, and 86 of 4,000 in a call with many `um`.
+#: The places beside one word at which marks within sentences are expected count like so many at most: six English
+#: texts (models/en/NOTES.md).
 _ONE_WORD = 3.0
 #: The share of words in another case in a text in upper case.
 _STRAY = 0.01
