@@ -59,6 +59,7 @@ def test_samples_of(folder: Path) -> None:
 def test_the_table_shows_what_was_counted() -> None:
     rows = samples.stored()
     assert (samples.HERE / "samples.md").read_text(encoding="utf-8") == samples.page(rows)
-    # Every file that was read was also written.
-    assert all(row.same == sum(row.formats.values()) == row.fixed + row.wordless for row in rows.values())
+    assert all(row.same == sum(row.formats.values()) for row in rows.values())
+    # Every file that was read was also written, but for SCC that no decoder could show.
+    assert all(row.same == row.fixed + row.wordless for name, row in rows.items() if name != "scc")
     assert all(row.right == row.files for row in rows.values())
