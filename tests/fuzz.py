@@ -620,7 +620,8 @@ def _made_lines(made: dict[str, Any] | None) -> list[str]:
     return [
         f"Later, {made['inputs']:,} small ones, among them mixed and cut multi-byte encodings, pieces of words, and "
         "single lines with numbers;",
-        f"each result was also converted (checked by `fuzz_texts.py`): {outcomes}. {made['failed']} broke a promise.",
+        f"each result was also converted (checked by `fuzz_texts.py`): {outcomes}.",
+        f"{made['failed']} were reported: {made['note']}.",
         f"`{made['command']}`, cappunc {made['version']}, {made['date']}.",
         "",
     ]
