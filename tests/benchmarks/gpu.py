@@ -1,0 +1,158 @@
+"""The whole GPU measurement, unattended: one call on a machine with an NVIDIA GPU.
+
+    pip install '.[cuda]'
+    python tests/benchmarks/gpu.py > tests/benchmarks/results/gpu.json
+
+Checks that the model really runs there and gives the same results as on the CPU; measures one file by stage, batch
+sizes, and a tree of files with increasing numbers of worker processes, with the GPU's utilisation meanwhile; names the
+limiting stage. About eight minutes. --quick for a tenth of the words. If a part
+fails, its error is reported, and the others still run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from measuring import head, options, print_report, seconds
+
+from cappunc_cli.features.bench import sample_text
+from cappunc_cli.features.bench.command import measure
+from cappunc_cli.restoration.chunks import merge, split
+from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.registry import find_model
+
+
+class Watch:
+    """The GPU's utilisation (%) and memory (MB), sampled while the block runs; empty without nvidia-smi."""
+
+    def __enter__(self) -> Watch:
+        self.samples: list[tuple[float, float]] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        tool = shutil.which("nvidia-smi")
+        query = "--query-gpu=utilization.gpu,memory.used"
+        while tool and not self._stop.wait(0.25):
+            done = subprocess.run(
+                [tool, query, "--format=csv,noheader,nounits"], capture_output=True, text=True, check=False
+            )
+            if done.returncode == 0:
+                busy, memory = done.stdout.splitlines()[0].split(",")
+                self.samples.append((float(busy), float(memory)))
+
+    def figures(self) -> dict[str, float]:
+        if not self.samples:
+            return {}
+        busy, memory = zip(*self.samples, strict=True)
+        return {"gpu_percent": round(mean(busy), 1), "gpu_percent_most": max(busy), "gpu_memory_mb": max(memory)}
+
+
+def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
+    """Largest and mean difference of any probability from the CPU's, and the share of equal marks."""
+    rows = []
+    for name in ("cpu", device):
+        engine = OnnxEngine(directory, name)
+        config = engine.config
+        chunks = split(len(words), config.window, config.overlap, config.min_words_cut)
+        found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
+        rows.append(merge(chunks, found, len(words)))
+    cases = len(OnnxEngine(directory, "cpu").config.cases)
+    ours, theirs = rows
+    same = (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean()
+    gap = np.abs(ours - theirs)
+    return {"largest": float(gap.max()), "mean": float(gap.mean()), "same_marks": float(same)}
+
+
+def batch_sizes(directory: Path, device: str, words: list[str]) -> list[dict[str, float]]:
+    """Words per second of model and tokenizer alone, for several sizes of a batch; the second run of each."""
+    rows = []
+    for pieces in (8192, 16384, 32768, 65536, 131072):
+        engine = OnnxEngine(directory, device, pieces_per_batch=pieces)
+        for _ in range(2):
+            before = engine.infer_s
+            spent = seconds(engine, words)
+        infer = engine.infer_s - before
+        rows.append(
+            {
+                "pieces": pieces,
+                "words_per_second": round(len(words) / spent),
+                "inference_alone": round(len(words) / infer),
+            }
+        )
+    return rows
+
+
+def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str, Any]]:
+    """End to end with 1, 2, 4, … worker processes, up to the number of cores."""
+    rows = []
+    size = -(-len(words) // files)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in").mkdir()
+        for i in range(files):
+            (folder / "in" / f"{i}.srt").write_text(sample_text.srt(words[i * size : (i + 1) * size]), "utf-8")
+        jobs = 1
+        while jobs <= (os.cpu_count() or 1):
+            command = [sys.executable, "-m", "cappunc_cli", "fix", str(folder / "in"), "-o", str(folder / f"out{jobs}")]
+            command += ["--model", model, "--device", device, "--jobs", str(jobs), "--quiet"]
+            begun = time.perf_counter()
+            with Watch() as watch:
+                subprocess.run(command, check=True)
+            spent = time.perf_counter() - begun
+            row = {"jobs": jobs, "seconds": round(spent, 2), "words_per_second": round(len(words) / spent)}
+            rows.append({**row, **watch.figures()})
+            jobs *= 2
+    return rows
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--device", default="cuda")
+    arguments = parser.parse_args()
+    less = 10 if arguments.quick else 1
+    directory = find_model(arguments.model)
+    report = head()
+    words = sample_text.sample_words(directory, 10_000_000 // less)
+
+    def part(name: str, run: Callable[[], Any]) -> None:
+        begun = time.perf_counter()
+        try:
+            report[name] = run()
+        except Exception as error:
+            report[name] = {"error": f"{type(error).__name__}: {error}"}
+        print(
+            f"{name} ({time.perf_counter() - begun:.0f} s): {json.dumps(report[name])[:400]}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    part("parity", lambda: parity(directory, arguments.device, words[:5_000]))
+    part("bench", lambda: measure(None, arguments.model, arguments.device, 1_000_000 // less, 2))
+    part("batch_sizes", lambda: batch_sizes(directory, arguments.device, words[: 1_000_000 // less]))
+    part("tree", lambda: tree(arguments.model, arguments.device, words, 2_000 // less))
+    shares = report["bench"].get("inputs", {}).get("talk.srt", {}).get("shares", {})
+    report["limited_by"] = max(shares, key=shares.get) if shares else None
+    print_report(report)
+
+
+if __name__ == "__main__":
+    main()
