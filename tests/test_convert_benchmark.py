@@ -46,7 +46,10 @@ def test_a_word_or_a_time_that_is_gone_is_a_loss(result: str, verdict: str) -> N
 
 @pytest.mark.slow
 def test_nothing_is_lost_from_any_format_to_any_other() -> None:
-    folders = {path.parent for path in FIXTURES.rglob("talk.*") if path.is_file()} | set((FIXTURES / "json").iterdir())
-    counts, lost = convert.table([min(path for path in folder.iterdir() if path.is_file()) for folder in folders])
+    first: dict[Path, Path] = {}
+    for path in sorted(FIXTURES.rglob("*")):
+        if path.is_file() and path.suffix != ".md" and "eval" not in path.parts:
+            first.setdefault(path.parent, path)
+    counts, lost = convert.table(list(first.values()))
     assert lost == []
     assert {"srt", "vtt", "ass", "ttml", "sami", "stm", "ctm", "json"} <= set(counts)

@@ -15,6 +15,8 @@ from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, r
 _RATIONAL = re.compile(r"(-?[0-9]{1,18})(?:/([0-9]{1,9}))?s")
 _SECONDS = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9})s")
 _TEXT_PARAMETER = re.compile(r"str[0-9]{0,2}")
+#: Frames a second, and the number of a frame.
+_RATE, _FRAME = re.compile("0*[1-9][0-9]{0,2}"), re.compile("[0-9]{1,12}")
 
 
 class FcpXml(CueFormat):
@@ -118,11 +120,11 @@ def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:
     """Frames a second of the sequence around an item, whose own rate is that of its source."""
     around = next((e for e in item.ancestors() if e.name == "sequence"), item)
     base = value(around, "rate", "timebase")
-    if not base.isascii() or not base.isdigit() or not 1 <= int(base) <= 1000:
+    if not _RATE.fullmatch(base):
         return None
     return Fraction(int(base)) * (Fraction(1000, 1001) if value(around, "rate", "ntsc").upper() == "TRUE" else 1)
 
 
 def _at_frame(number: str, rate: Fraction | None) -> int | None:
     """The time of a frame (ms); -1 is the edge of a transition."""
-    return round(int(number) * 1000 / rate) if rate and number.isascii() and number.isdigit() else None
+    return round(int(number) * 1000 / rate) if rate and _FRAME.fullmatch(number) else None

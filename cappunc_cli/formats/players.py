@@ -16,7 +16,7 @@ from cappunc_cli.formats.cues import Cue, CueFormat, are_cues, milliseconds, rea
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
-_HIDDEN = re.compile(rf"\{{[^{{}}\r\n]*\}}|(?<![^\]|/\\])[/\\](?=\S)|\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
+_HIDDEN = re.compile(rf"\{{[^{{}}\r\n]*\}}|(?<![^\]|/\\])[/\\](?=\S|\Z)|\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
 _MICRODVD = re.compile(r"\ufeff?\{([0-9]{1,9})\}[ ]?\{([0-9]{0,9})\}")
 #: The frame rate in place of the text of the first cue.
 _RATE = re.compile(r"[ \t]*([0-9]{1,3}(?:[.,][0-9]{1,6})?)[ \t]*\Z")

@@ -146,9 +146,10 @@ def find_missing(passage: Passage) -> Missing:
     ends = sentence_end_probability(text)
     none = text.marks[:, NONE]
     expected = _smoothed(
-        np.stack([none, 1 - none - ends, ends], 1), np.array([0, _UNPREDICTABLE_WITHIN, UNPREDICTABLE], np.float32)
+        np.stack([none, np.maximum(1 - none - ends, 0), ends], 1),
+        np.array([0, _UNPREDICTABLE_WITHIN, UNPREDICTABLE], np.float32),
     )
-    expected[:, _NO_MARK] = 1 - expected[:, _WITHIN] - expected[:, _END]
+    expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)  # rounding
     weight = _weights(passage.bare, expected)
     styles = _fit_styles(expected, kinds, weight)
     expected = expected * np.exp(np.array([0, *styles], np.float32))

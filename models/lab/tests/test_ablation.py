@@ -17,11 +17,9 @@ pytest.importorskip("onnx")
 
 import torch
 
-from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.restoration.models.registry import find_model
 from models.lab import ablation, card, prepare, results
 from models.lab.corpora import CORPORA
-from models.lab.readers import paragraphs, timed
+from models.lab.readers import Source, paragraphs, timed
 from models.lab.recipe import LabRecipe
 
 RECIPE = """
@@ -91,7 +89,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "models" / "t" / "ablation.toml"
     path.write_text(ABLATION, "utf-8")
     monkeypatch.delenv("CAPPUNC_DATA", raising=False)
-    monkeypatch.setitem(CORPORA, "t", Corpus("t.txt.xz", "", paragraphs))
+    monkeypatch.setitem(CORPORA, "t", Source("t.txt.xz", "", paragraphs))
     prepare.prepare(LabRecipe.load(path.parent / "train.toml"))
     return path
 
@@ -199,7 +197,7 @@ def test_held_out_ends_are_scored_with_their_pauses_and_without(table: Path) -> 
         clock += 1.7 if ends else 0.2
     document = json.dumps({"id": "a", "words": words, "spk": speakers})
     (table.parents[2] / "data" / "t.jsonl.xz").write_bytes(lzma.compress(document.encode()))
-    CORPORA["t"] = Corpus("t.jsonl.xz", "", timed)  # which the fixture puts back
+    CORPORA["t"] = Source("t.jsonl.xz", "", timed)  # which the fixture puts back
     named = """
 [heldout."with pauses"]
 corpora = ["t"]
@@ -233,10 +231,12 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
         sets = {"talks": {"micro": micro}, "calls": {"micro": micro + 0.1, "case": case}}
         return {"pieces": 1_200_960, "minutes": minutes, "hardware": "a machine", "sets": sets}
 
-    (tmp_path / "ablation.toml").write_text('[base]\nstart = "x/warm.safetensors"\n', "utf-8")
+    folder = tmp_path / "lab" / "t"
+    folder.mkdir(parents=True)
+    (folder / "ablation.toml").write_text('[base]\nstart = "x/warm.safetensors"\n', "utf-8")
     rows = {"all parts": row(0.6, 0.8, 6.2), "no errors": row(0.59, 0.805, 7.4)}
-    results.write(tmp_path / "ablation.json", {"command": "python -m it", "rows": rows})
-    page = ablation.page(tmp_path / "ablation.toml")
+    results.write(folder / "ablation.json", {"command": "python -m it", "rows": rows})
+    page = ablation.page(folder / "ablation.toml")
     assert "1,200,960 pieces from\nwarm.safetensors, 6 to 7 minutes on a machine." in page
     assert "The last" not in page, "nothing is decoded otherwise"
     assert page.splitlines()[-13:] == [
@@ -254,12 +254,12 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
         "| all parts | 80.0 |",
         "| no errors | 80.5 (+0.5) |",
     ]
-    assert card.studies(tmp_path) == page
+    assert card.studies(tmp_path / "t") == page
 
 
 @pytest.mark.parametrize("name", ["ablation", "crf-ablation", "encoders-ablation", "pauses-ablation"])
 def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
-    toml = find_model("en-fast") / f"{name}.toml"
+    toml = Path(ablation.__file__).parent / "en-fast" / f"{name}.toml"
     table = tomllib.loads(toml.read_text("utf-8"))
     known = {field.name for field in fields(LabRecipe)}
     for name, changed in {"base": table["base"], **table["rows"]}.items():

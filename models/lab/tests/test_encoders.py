@@ -20,7 +20,6 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape
 from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_piece
 from models.lab import encoders
@@ -28,7 +27,7 @@ from models.lab.corpora import CORPORA
 from models.lab.encoders import e5_small, hugging_face, pretrained_encoder, save_encoder
 from models.lab.encoders.pretrained_encoder import PretrainedEncoder
 from models.lab.network import start_from, stored_shape
-from models.lab.readers import paragraphs
+from models.lab.readers import Source, paragraphs
 from models.lab.recipe import LabRecipe
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went", "home", "to", "eat", "some", "fish"]
@@ -282,7 +281,7 @@ def test_an_encoder_is_saved_with_the_pieces_of_a_recipes_corpora(
     encoder = e5_small.read(tmp_path / "e5.bin")
     monkeypatch.setattr(pretrained_encoder, "_LARGE", 5)
     monkeypatch.setattr(save_encoder, "read", lambda _: encoder)
-    monkeypatch.setitem(CORPORA, "text", Corpus("t.txt.xz", "", paragraphs))
+    monkeypatch.setitem(CORPORA, "text", Source("t.txt.xz", "", paragraphs))
     (tmp_path / "t.txt.xz").write_bytes(lzma.compress(b"The, tact! Act?\n"))
     save_encoder.main("e5", tmp_path / "whole")
     save_encoder.main("e5", tmp_path / "cut", recipe)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import lzma
 from dataclasses import replace
@@ -19,8 +18,7 @@ from cappunc_cli.restoration.models.registry import find_model
 from models.lab import heldout, thresholds
 from models.lab.readers import paragraphs, timed
 from models.lab.recipe import LabRecipe
-
-BENCHMARKS = Path(__file__).parents[3] / "tests" / "benchmarks"
+from models.lab.studies import captions
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 
@@ -85,16 +83,8 @@ def test_held_out_words_have_every_pause_that_their_corpus_knows(
 
 
 @pytest.mark.parametrize(("code", "model"), [("en", "en-fast"), ("es", "multi")])
-def test_captions_are_cut_from_held_out_ends(
-    code: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_captions_are_cut_from_held_out_ends(code: str, model: str, tmp_path: Path) -> None:
     """No word more than the held-out share, and each as it is learnt: `&` is a word in English."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    spec = importlib.util.spec_from_file_location("captions", BENCHMARKS / "captions.py")
-    assert spec is not None
-    assert spec.loader is not None
-    captions = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(captions)
     recipe = LabRecipe.load(find_model(model) / "train.toml")
     (tmp_path / code).mkdir()
     text = lzma.compress(("\n".join(f"w{n}." for n in range(2000)) + " & so\n").encode())
