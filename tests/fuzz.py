@@ -1,5 +1,6 @@
 """Fuzz every format with broken files: each must be read and written within the promises, or refused in one line.
 
+    export PYTHONPATH=.:tests/benchmarks
     python tests/fuzz.py --count 100000 --jobs 2 --report        the full run, with the samples if available
     python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, with its error
 

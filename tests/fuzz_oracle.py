@@ -35,7 +35,8 @@ _CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
 _CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
 # There may be something invisible between the two; but what is a tag here is text in some formats.
 _CLOSING_SPACE_APART = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?=(?>(?:{_UNSEEN}|{_SPACE})*){_CLOSES})")
-_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:(?!\w)|(?<=[,;])(?=\d)))")
+# A column may end with the mark; before anything else, it opens the next word: `so «£5`.
+_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:[\s\\)\]}}|<]|\Z|(?<=[,;])(?=[\d.-])))")
 # Between two digits a mark is part of a number, except in rows, `10,0.5`, and before a second mark: `0,¿0`.
 _AMONG_DIGITS = re.compile(rf"(?<=\d)({_SET}){_SET}++(?=\d)")
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")

@@ -34,6 +34,8 @@ _WORDS = (
     "we met in london on monday and then we lost on penalties in paris so she said it is all right i think that "
     "rothschild was there with anna o'brien who can hear me at the back of the room testing talk speaker"
 )
+#: The least share of pieces that begin a word: with fewer, a file of pieces may as well be one of short cues.
+FEWEST_STARTS = 0.4
 _NUMBERS = "1 2 3 12 0.5 3.25 10 2026 1:30 0 7 42 99.5 00:01 1,000 5-4 3rd"
 
 
@@ -92,9 +94,12 @@ def assert_is_text(document: Document) -> None:
 def pieces(random: Random) -> tuple[str, str, list[str]]:
     """(name, text, words) of a file of pieces of words, in which a leading space says where a word begins."""
     words = random.choices(_WORDS.split(), k=random.choice((8, 20, 60)))
-    parts = [piece for word in words for piece in _pieces(f" {word}", random)]
-    if random.random() < 0.3:
-        parts[0] = parts[0].lstrip()
+    while True:
+        parts = [piece for word in words for piece in _pieces(f" {word}", random)]
+        if random.random() < 0.3:
+            parts[0] = parts[0].lstrip()
+        if sum(part[0] == " " for part in parts) >= FEWEST_STARTS * len(parts):
+            break
     kind = random.choice(list(_WRITERS))
     return f"talk.{kind}", _WRITERS[kind](parts), words
 

@@ -39,6 +39,8 @@ def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
         ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.1 So\nf A 0.5 0.1 .\n"),
         ("tsv", "10,0.5,1.0\n", '"10,",0.5,1.0\n'),
         ("tsv", "vole ?,0.38,2.76\n", "Vole,0.38,2.76\n"),
+        ("tsv", "so £5 went,0.38\n", "so “£5” went,0.38\n"),
+        ("tsv", "so ! <i>no</i>\t0.38\n", "So <i>no?</i>\t0.38\n"),
         ("tsv", "end 4.85\tso\n", 'end "4.85,"\tso\n'),
         ("txt", "and no <i>: not", "and no<i> not"),
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
@@ -67,6 +69,8 @@ def test_the_oracle_accepts_changes_of_marks_and_case(format: str, source: str, 
         ("generic", '[{"text": "a", "start": 1}]', '[{"text": "A", "start": 2}]'),
         ("generic", '[{"text": "a"}, {"text": "b"}]', '[{"text": "A."}]'),
         ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.2 So\n"),
+        ("tsv", "so £5 went,0.38\n", "so“£5” went,0.38\n"),
+        ("tsv", "so we,0.38\n", "So,we,0.38\n"),
     ],
 )
 def test_the_oracle_accepts_nothing_else(format: str, source: str, output: str) -> None:
