@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.files.input_files import Job, fixed_name, format_suffixes
 from cappunc_cli.files.storage import (
     PIPE,
     file_identity,
+    ignores_case,
     is_pipe,
     is_standard_output,
     is_url,
@@ -125,7 +127,7 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str]) 
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
         taken[job.target] = job.source
-    also = _links_to_results(taken)
+    also = _also_results(taken)
     there = {target: found for target in taken if (found := file_identity(target))}
     inputs: dict[object, str] = {}
     if there:
@@ -135,16 +137,24 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str]) 
     return without_pipes([job if job.target not in also else replace(job, target_is=also[job.target]) for job in jobs])
 
 
-def _links_to_results(taken: Mapping[Target, str]) -> dict[Target, str]:
-    """The targets that are symbolic links to a file that is the result of another source, and what they are."""
+def _also_results(taken: Mapping[Target, str]) -> dict[Target, str]:
+    """The targets that are the file of another source's result, and what they are.
+
+    They are symbolic links to it, or differ from it in case only where the file system ignores that.
+    """
     own: dict[str, str] = {}
-    links: dict[Target, str] = {}
+    named: dict[str, str] = {}
+    also: dict[Target, str] = {}
     # Links come last, so that the file itself gets its own result.
     for target in sorted((one for one in taken if isinstance(one, Path)), key=os.path.islink):
-        first = own.setdefault(os.path.realpath(target), taken[target])
-        if first != taken[target]:
-            links[target] = f"also the result of {first}"
-    return links
+        source = taken[target]
+        first = own.setdefault(os.path.realpath(target), source)
+        alike = named.setdefault(normalize("NFC", str(target)).casefold(), source)
+        if first == source and alike != source and ignores_case(target.parent):
+            first = alike
+        if first != source:
+            also[target] = f"also the result of {first}"
+    return also
 
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:

@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from io import BufferedWriter
 from pathlib import Path, PurePosixPath
 from typing import TextIO
@@ -97,6 +97,22 @@ def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
                 with contextlib.suppress(OSError):
                     Path(file.name).unlink()
             return
+
+
+@cache
+def ignores_case(directory: Path) -> bool:
+    """Whether names that differ in case only are one file in a directory, or in the nearest above it that exists.
+
+    Tried with a temporary file; False where none can be made.
+    """
+    while not directory.is_dir() and directory != directory.parent:
+        directory = directory.parent
+    try:
+        with temporary(directory, 0o600) as file:
+            name = Path(file.name)
+            return name.with_name(name.name.upper()).exists()
+    except OSError:
+        return False
 
 
 def _remove_leftover(name: Path) -> None:

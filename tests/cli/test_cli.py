@@ -170,6 +170,22 @@ def test_a_link_to_another_result_is_refused(tmp_path: Path, tiny: tuple[str, st
     )
 
 
+@pytest.mark.parametrize(("first", "second"), [("Talk.srt", "talk.srt"), ("Season/1.srt", "season/1.srt")])
+def test_names_that_differ_in_case_are_two_results_or_one_is_refused(
+    tmp_path: Path, tiny: tuple[str, str], first: str, second: str
+) -> None:
+    for name in (f"a/{first}", f"b/{second}"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        talk(tmp_path, name)
+    run = cappunc("fix", *tiny, "a", "b", "-o", "out", "--force", cwd=tmp_path)
+    results = [path for path in (tmp_path / "out").rglob("*.srt") if path.is_file()]
+    if (tmp_path / "A").exists():
+        assert (run.returncode, len(results)) == (1, 1)
+        assert f"is also the result of a/{first}; nothing written" in run.stderr.decode().replace("\\", "/")
+    else:
+        assert (run.returncode, len(results)) == (0, 2), run.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
 @pytest.mark.parametrize("names", [["a.srt"], ["a.srt", "b.srt"]])
 @pytest.mark.parametrize("command", ["fix", "convert --to srt"])

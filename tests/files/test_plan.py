@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cappunc_cli.files.input_files import find_inputs
+from cappunc_cli.files import plan
+from cappunc_cli.files.input_files import Job, find_inputs
 
 
 @pytest.mark.parametrize("output", ["out", "memory://out"])
@@ -22,3 +23,18 @@ def test_a_file_that_is_named_twice_is_one_input(tmp_path: Path) -> None:
     names = [str(tmp_path / "b.txt"), str(tmp_path), str(tmp_path / "b.txt")]
     jobs = find_inputs(names, None, lambda error: pytest.fail(str(error)))
     assert [Path(job.source).name for job in jobs] == ["b.txt", "a.txt"]
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+@pytest.mark.parametrize("other", ["Talk.txt", "TALK.TXT", "Caf\u00e9.txt"])
+def test_two_results_are_not_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str, ignored: bool
+) -> None:
+    monkeypatch.setattr(plan, "ignores_case", lambda _: ignored)
+    names = [other, "talk.txt", "cafe\u0301.txt", "walk.txt"]
+    jobs = [Job(f"in/{name}", relative=Path(name)) for name in names]
+    planned = plan.plan_jobs(jobs, f"{tmp_path}/out/", in_place=False)
+    same = "caf" if other.startswith("C") else "talk"
+    refused = [job.source for job in planned if job.target_is == f"also the result of in/{other}"]
+    assert refused == [name for name in (f"in/{names[1]}", f"in/{names[2]}") if ignored and same in name]
+    assert not any(job.target_is for job in planned if job.source not in refused)
