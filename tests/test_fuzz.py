@@ -45,6 +45,7 @@ def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
         ("txt", "and no <i>: not", "and no<i> not"),
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
         ("txt", "see …<i>: many", "see<i> many"),
+        ("sbv", "see -<i>> many", "see,<i>> Many"),
         ("lrc", "snow <01:04 0>", "Snow <01:04 0>?"),
         ("txt", "0,0logue", "0,¿0logue?"),
         ("stm", "said <noise> or not", "Said <noise>… Or not"),

@@ -162,6 +162,7 @@ def test_a_named_encoding_changes_all_letters(said: str, codec: str) -> None:
         ("iso2022_kr", "안녕 하세요"),
         ("hz", "你好"),
         ("utf-7", "où étiez-vous"),
+        ("utf-7", "là\u00a0! où çà\u202f?"),
         ("utf-7", "ışık"),
     ],
 )
