@@ -35,6 +35,8 @@ _CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
 _CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
 # There may be something invisible between the two; but what is a tag here is text in some formats.
 _CLOSING_SPACE_APART = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?=(?>(?:{_UNSEEN}|{_SPACE})*){_CLOSES})")
+# In formats that do not know `\\h`, it stays.
+_CLOSING_BLANK = re.compile(rf"(?<=\S)(?>[^\S\r\n]+)(?={_SET})(?={_CLOSES})")
 # A column may end with the mark; before anything else, it opens the next word: `so «£5`.
 _CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:[\s\\)\]}}|<]|\Z|(?<=[,;])(?=[\d.-])))")
 # Between two digits a mark is part of a number, except in rows, `10,0.5`, and before a second mark: `0,¿0`.
@@ -55,7 +57,7 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
         assert before == after, f"ttconv sees other captions: {before}, {after}"
         return
     escapes = _is_json(source)
-    for closing_space in (_CLOSING_SPACE_APART, _CLOSING_SPACE):
+    for closing_space in (_CLOSING_SPACE_APART, _CLOSING_SPACE, _CLOSING_BLANK):
         before, after = (_plain(format, text, escapes, closing_space) for text in (source, output))
         if before == after:
             return

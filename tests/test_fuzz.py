@@ -46,6 +46,7 @@ def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
         ("txt", "see …<i>: many", "see<i> many"),
         ("sbv", "see -<i>> many", "see,<i>> Many"),
+        ("srt", "st\\h! so", "St\\h so"),
         ("lrc", "snow <01:04 0>", "Snow <01:04 0>?"),
         ("txt", "0,0logue", "0,¿0logue?"),
         ("stm", "said <noise> or not", "Said <noise>… Or not"),

@@ -89,17 +89,12 @@ def _html(data: bytes) -> Shown:
     return [("".join(parser.parts), None, None)]
 
 
-_TIMES_SPOKEN = re.compile(r"(?m)^(?!.*[->] *\d)(?=(?:.*?\d:\d\d?:\d\d?[.,]\d){2}).*")
-
-
 def _subs(kind: str) -> Callable[[bytes], Shown]:
     def read(data: bytes) -> Shown:
         text = data.decode("utf-8", "surrogateescape")
         if kind == "srt":  # to pysubs2 all in braces is a code, and to players what is one of MicroDVD
             text = re.sub(r"\{[A-Za-z]:[^{}\r\n]*\}", "", text)
             text = re.sub(r"\{(?!\\)", "\uff5b", text)
-            # Two times without an arrow are text, but not to pysubs2.
-            text = _TIMES_SPOKEN.sub(lambda line: line[0].replace(":", "\uff1a"), text)
         more = {} if kind == "microdvd" else {"keep_unknown_html_tags": False}
         found = pysubs2.SSAFile.from_string(text, format_=kind, **more)
         plain = ((event, event.plaintext) for event in found if not event.is_comment)
