@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import reprlib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +23,7 @@ from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.files.fixer import Fixed, Fixer, Settings
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.request import ModelChoice
+from cappunc_cli.files.request import Chosen, Division, ModelChoice, divide
 from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.languages import Language, codes_of
 from cappunc_cli.languages import language as conventions
@@ -68,12 +68,11 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that was read: its document, name and encoding, and a Fixer for its `language`."""
+    """A source that was read: its document in stretches, its name and encoding, and its main `language`."""
 
-    document: Document
+    division: Division
     name: str
     encoding: Encoding
-    fixer: Fixer
     language: Language
 
 
@@ -118,12 +117,12 @@ def fix(
 
     `source` is the path of a file (as Path, since a str is text), its bytes or its text, in any format that cappunc
     reads. `model` is an open model, a name or a directory; by default it is chosen by `language` (a code or a name),
-    which is detected unless given. The last two models stay open between calls. `encoding` is that of bytes and files,
-    detected by default. `options` are the fields of `Options`; `glossary` may also be a list of terms. The other
-    parameters are described in `cappunc fix --help`.
+    which is detected unless given, for each stretch of a file in several languages. The last two models stay open
+    between calls. `encoding` is that of bytes and files, detected by default. `options` are the fields of `Options`;
+    `glossary` may also be a list of terms. The other parameters are described in `cappunc fix --help`.
 
     Raises BadInput, UnknownFormat, BadModel or WrongUsage (all of them CappuncError), and OSError for a file that
-    cannot be read. Warns if there is a GPU that cannot be used.
+    cannot be read. Warns if there is a GPU that cannot be used, and of words in languages without a model.
 
     >>> cappunc.fix("good evening london how are you").text
     'Good evening, London. How are you?'
@@ -140,10 +139,10 @@ def fix(
     with _errors_about(source):
         text, found = _content(source, format, encoding)
         settings = Settings("", device, format, _options(options), engine, attach, diacritics, numbers, apostrophes)
-        fixer = _fixer(text, model, language, fast, settings)
-        document = fixer.read(text, _name(source))
-        (new,) = fixer.restore([document])
-        return fixer.write(document, text, new, None if isinstance(source, str) else found)
+        document = settings.read(text, _name(source))
+        division = _divider(model, language, fast, settings)(document, text)
+        new = division.restore()
+        return division.main.write(document, text, new, None if isinstance(source, str) else found)
 
 
 def restore_words(
@@ -168,31 +167,35 @@ def restore_words(
     """
     given = RecogniserWords(list(words))
     settings = Settings("", device, None, _options(options))
-    fixer = _fixer(" ".join(given.document.texts), model, language, fast, settings)
-    (new,) = fixer.restore([given.document])
-    return given.written(new)
+    division = _divider(model, language, fast, settings)(given.document, " ".join(given.document.texts))
+    return given.written(division.restore())
 
 
 @contextmanager
 def opened(
-    source: Source, model: Model | str | os.PathLike[str] | None, restoring: Choices | None, how: How
+    source: Source,
+    model: Model | str | os.PathLike[str] | None,
+    restoring: Choices | None,
+    how: How,
+    whole: bool = False,
 ) -> Iterator[Opened]:
     """Read a source for a command; without `restoring` nothing is restored, and no model is needed.
 
-    Errors inside the block name the source. Raises CappuncError and OSError.
+    A `whole` source is one stretch. Errors inside the block name the source. Raises CappuncError and OSError.
     """
     named, hint = how.get("language", AUTO), how.get("format")
     with _errors_about(source):
         text, found = _content(source, hint, how.get("encoding"))
         device, fps = how.get("device", "auto"), how.get("fps")
         settings = Settings("", device, hint, _options(restoring or {}), fps=fps)
+        document = settings.read(text, _name(source))
         if restoring is not None:
-            fixer = _fixer(text, model, named, how.get("fast", False), settings)
-            own = fixer.language
+            division = _divider(model, named, how.get("fast", False), settings)(document, text, whole)
+            own = division.main.language
         else:
             own = conventions(ModelChoice(codes_of(named)).language_of(text))
-            fixer = Fixer(settings.for_model("", own.code), _warn)
-        yield Opened(fixer.read(text, _name(source)), _name(source), found, fixer, own)
+            division = Division(document, Fixer(settings.for_model("", own.code), _warn), {})
+        yield Opened(division, _name(source), found, own)
 
 
 def _options(choices: Choices) -> Options:
@@ -222,8 +225,9 @@ def check(
     """
     with _errors_about(source):
         text, _ = _content(source, format, encoding)
-        fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
-        document = fixer.read(text, _name(source))
+        settings = Settings("", device, format, Options(pauses=pauses))
+        document = settings.read(text, _name(source))
+        fixer = _divider(model, language, False, settings)(document, text, True).main
         return [
             Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
             for one in missing_entries(document, fixer)["stretches"]
@@ -277,10 +281,10 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-def _fixer(
-    text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
-) -> Fixer:
-    """A Fixer with these settings, completed by the model and the language, which may depend on the text."""
+def _divider(
+    model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
+) -> Callable[..., Division]:
+    """`divide` with these settings and models; it warns of words in languages without a model."""
     given = model if isinstance(model, Model) else None
     require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
     require("language", language, str, "a code or a name")
@@ -290,11 +294,20 @@ def _fixer(
     named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
     codes = given.config.languages if given else None
     choice = ModelChoice(codes_of(language), named, settings.engine, fast, codes)
-    settings = settings.for_model(*choice.of_text(text))
-    config = settings.check(given.config if given else None)
-    if notice := settings.notice(config):
-        _warn(notice)
-    return Fixer(settings, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
+
+    def fixer_of(chosen: Chosen) -> Fixer:
+        complete = settings.for_model(*chosen)
+        if notice := complete.notice(complete.check(given.config if given else None)):
+            _warn(notice)
+        return Fixer(complete, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
+
+    def divided(document: Document, text: str, whole: bool = False) -> Division:
+        division = divide(document, text, choice, fixer_of, whole)
+        if division.note:
+            _warn(division.note)
+        return division
+
+    return divided
 
 
 @lru_cache(2)  # models kept open between calls

@@ -1,18 +1,20 @@
-"""What a run does to every file: the model and language of each text, the settings, a Fixer for each language."""
+"""What a run does to every file: the model and language of each stretch, the settings, a Fixer for each language."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
-from cappunc_cli.files.progress import ProgressCallback
+from cappunc_cli.files.progress import ProgressCallback, counted
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.registry import (
     ENGINES,
@@ -28,6 +30,8 @@ from cappunc_cli.version import __version__
 
 #: The name or directory of a model, and the language code of a text, None for the model's own language.
 Chosen = tuple[str, str | None]
+#: Smallest share of a file in languages with a model.
+_LEAST_WITH_MODEL = 0.1
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,67 @@ class FixRequest:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A document in stretches, each the numbers of the words that a Fixer restores together.
+
+    `main` is the Fixer of most words. Those in languages without a model are in no stretch; the `note` tells of them.
+    """
+
+    document: Document
+    main: Fixer
+    stretches: Mapping[Fixer, Sequence[Sequence[int]]]
+    note: str = ""
+
+    def part(self, numbers: Sequence[int]) -> Document:
+        """The document with these words only."""
+        whole = self.document
+        if len(numbers) == len(whole.words):
+            return whole
+        return replace(whole, words=[whole.words[i] for i in numbers])
+
+    def restore(self) -> list[str]:
+        """The new texts of all words. Raises BadModel and WrongUsage."""
+        new = self.document.texts
+        for fixer, own in self.stretches.items():
+            for numbers, texts in zip(own, fixer.restore([self.part(numbers) for numbers in own]), strict=True):
+                for i, text in zip(numbers, texts, strict=True):
+                    new[i] = text
+        return new
+
+
+def divide(
+    document: Document, text: str, choice: ModelChoice, fixer_of: Callable[[Chosen], Fixer], whole: bool = False
+) -> Division:
+    """Divide the document read from a text by language, or leave it `whole`; `fixer_of` opens a Fixer.
+
+    Raises BadModel if less than a tenth of it has a model, and what `fixer_of` raises.
+    """
+    found = [] if whole else choice.stretches(document)
+    if not found:
+        fixer = fixer_of(choice.of_text(text))
+        return Division(document, fixer, {fixer: [range(len(document.words))]})
+    words: Counter[str] = Counter()
+    letters: Counter[str] = Counter()
+    for code, numbers in found:
+        words[code] += len(numbers)
+        letters[code] += sum(len(document.words[i].text) for i in numbers)
+    fixers: dict[str, Fixer] = {}
+    for code in words:
+        with suppress(BadModel):
+            if choice.can(code):
+                fixers[code] = fixer_of((choice.of_language(code), code))
+    # Some English terms do not make a Korean file one that can be restored.
+    if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
+        raise BadModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
+    note, without = "", sorted(words.keys() - fixers.keys())
+    if without:
+        count = sum(words[code] for code in without)
+        note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
+    own = {fixer: [numbers for code, numbers in found if fixers.get(code) is fixer] for fixer in fixers.values()}
+    return Division(document, fixers[max(fixers, key=lambda code: words[code])], own, note)
+
+
 class Fixers:
     """A Fixer for each model and language that files need; each loads its model once."""
 
@@ -180,12 +245,21 @@ class Fixers:
 
     def for_text(self, text: str) -> Fixer:
         """The Fixer for a text. Raises CappuncError if its language has no model."""
-        try:
+        with self._failing_alone():
             return self.of(self._request.choice.of_text(text))
+
+    def divide(self, document: Document, text: str) -> Division:
+        """Divide the document read from a text. Raises CappuncError if its languages have no model."""
+        with self._failing_alone():
+            return divide(document, text, self._request.choice, self.of)
+
+    @contextmanager
+    def _failing_alone(self) -> Iterator[None]:
+        """Errors about the model of one file, which the others may not need, as they may be in other languages."""
+        try:
+            yield
         except BadModel as error:
-            if self._request.choice.candidates is None:
-                raise
-            raise CappuncError(error.message) from error  # other files may be in other languages
+            raise CappuncError(error.message, error.path, error.line) from error
 
     def of(self, chosen: Chosen) -> Fixer:
         """The Fixer for a model and a language. Raises BadModel and WrongUsage."""

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import gc
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,15 +21,13 @@ from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import unified_diff
 from cappunc_cli.files.plan import refuse_name
-from cappunc_cli.files.progress import ProgressCallback, counted
-from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.progress import ProgressCallback
+from cappunc_cli.files.request import Division, Fixers, FixRequest
 from cappunc_cli.files.results import InputVersion, Output, Result, ResultWriter, failed, read_version
 from cappunc_cli.files.storage import is_url, sync_directory
 
 #: Threads that read URLs, and those that write files: atomic writes wait for the disk.
 _READERS, _WRITERS = 16, 8
-#: Smallest share of a file in languages with a model.
-_LEAST_WITH_MODEL = 0.1
 #: Most results waiting to be written.
 _WAITING = 64
 
@@ -58,11 +55,9 @@ class _File:
     """A file that has been parsed. `new` are the new texts of its words, of which `left` stretches are missing."""
 
     read: _Read
-    document: Document
-    fixer: Fixer
+    division: Division
     new: list[str]
-    left: int = 0
-    note: str = ""
+    left: int
 
 
 @dataclass(slots=True)
@@ -74,10 +69,7 @@ class _Stretch:
 
     @property
     def document(self) -> Document:
-        whole = self.file.document
-        if len(self.numbers) == len(whole.words):
-            return whole
-        return replace(whole, words=[whole.words[i] for i in self.numbers])
+        return self.file.division.part(self.numbers)
 
 
 @dataclass(slots=True, eq=False)
@@ -168,63 +160,27 @@ class Worker:
         except Exception as error:
             return failed(job, error)
 
-    def _parsed(self, read: _Read) -> list[tuple[Fixer, _Stretch]]:
-        """The stretches of a file with the Fixer of each. Raises CappuncError."""
-        choice, common = self.order.request.choice, self.order.request.common
-        document = common.read(read.text, read.job.source)
-        if document.words:
-            refuse_name(read.job, document.format)
-        found = choice.stretches(document)
-        if found:
-            return self._in_several_languages(read, document, found)
-        fixer = self._fixers.of(choice.of_text(read.text))
-        file = _File(read, document, fixer, document.texts, 1)
-        return [(fixer, _Stretch(file, range(len(document.words))))]
-
-    def _in_several_languages(
-        self, read: _Read, document: Document, found: Sequence[tuple[str, Sequence[int]]]
-    ) -> list[tuple[Fixer, _Stretch]]:
-        """As `_parsed`; stretches in languages without a model stay as they are."""
-        words: Counter[str] = Counter()
-        letters: Counter[str] = Counter()
-        for code, numbers in found:
-            words[code] += len(numbers)
-            letters[code] += sum(len(document.words[i].text) for i in numbers)
-        fixers: dict[str, Fixer] = {}
-        choice = self.order.request.choice
-        for code in words:
-            with suppress(BadModel):
-                if choice.can(code):
-                    fixers[code] = self._fixers.of((choice.of_language(code), code))
-        # Some English terms do not make a Korean file one that can be restored.
-        if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
-            raise BadModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
-        main = fixers[max(fixers, key=lambda code: words[code])]
-        file = _File(read, document, main, document.texts)
-        parts = [(fixers[code], _Stretch(file, numbers)) for code, numbers in found if code in fixers]
-        file.left = len(parts)
-        if without := sorted(words.keys() - fixers.keys()):
-            count = sum(words[code] for code in without)
-            file.note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
-        return parts
-
     def _restored(self, inputs: Iterable[_Read | Result]) -> Iterator[tuple[_Read | None, Result]]:
         """(input, result) for each file; the input is None if there is nothing to write."""
-        parts: dict[int, tuple[Fixer, list[_Stretch]]] = {}
+        parts: dict[Fixer, list[_Stretch]] = {}
         for read in inputs:
             if isinstance(read, Result):
                 yield None, read
                 continue
             try:
-                found = self._parsed(read)
+                document = self.order.request.common.read(read.text, read.job.source)
+                if document.words:
+                    refuse_name(read.job, document.format)
+                division = self._fixers.divide(document, read.text)
             except Exception as error:
                 yield None, failed(read.job, error)
                 continue
-            for fixer, stretch in found:
-                parts.setdefault(id(fixer), (fixer, []))[1].append(stretch)
-        counts = [sum(len(one.numbers) for one in own) for _, own in parts.values()]
+            file = _File(read, division, document.texts, sum(map(len, division.stretches.values())))
+            for fixer, found in division.stretches.items():
+                parts.setdefault(fixer, []).extend(_Stretch(file, numbers) for numbers in found)
+        counts = [sum(len(one.numbers) for one in own) for own in parts.values()]
         total, before = max(sum(counts), 1), 0
-        for (fixer, own), count in zip(parts.values(), counts, strict=True):
+        for (fixer, own), count in zip(parts.items(), counts, strict=True):
             self._part = (before / total, count / total)
             before += count
             yield from self._with_model(fixer, own)
@@ -263,9 +219,9 @@ class Worker:
                 together = 1  # one by one, so that a bad file fails alone
 
     def _finished(self, file: _File) -> Result:
-        read, fixer, job = file.read, file.fixer, file.read.job
+        read, fixer, job = file.read, file.division.main, file.read.job
         try:
-            fixed = fixer.write(file.document, read.text, file.new, read.encoding)
+            fixed = fixer.write(file.division.document, read.text, file.new, read.encoding)
             changed = fixed.text != read.text
             if self.order.writer.mode == "diff":
                 data = shown_utf_8(unified_diff(job.name, read.text, fixed.text))
@@ -273,7 +229,7 @@ class Worker:
                 data = fixed.data
         except Exception as error:
             return failed(job, error)
-        notes = [read.encoding.note if fixed.words else "", file.note]
+        notes = [read.encoding.note if fixed.words else "", file.division.note]
         return Result(
             job,
             "fixed" if changed else "unchanged",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+import cappunc_cli as cappunc
 from cappunc_cli import formats
+from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -92,6 +96,53 @@ def test_lines_in_other_scripts_stay_in_bilingual_cues(
     assert lines_of(text, ENGLISH)[0].startswith("Good evening")
     assert "left as they are" in result.note
     assert code in result.note or code == "ru"  # some Cyrillic language
+
+
+def shown_words(subtitles: str) -> list[str]:
+    return [word.text for word in formats.read(subtitles, "talk.srt").words]
+
+
+def made(command: str, path: Path) -> tuple[str, str]:
+    """What a command, or `fix` in Python, makes of a file as SRT, and what it says."""
+    if command == "python":
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            return cappunc.fix(path, fast=True).text, " ".join(str(one.message) for one in said)
+    run = CliRunner().invoke(app, [command, str(path), "--to", "srt", "--fast", "-o", "-"])
+    assert run.exit_code == 0, run.output
+    return run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("command", ["captions", "convert", "python"])
+def test_whatever_restores_a_file_does_so_by_stretches(tmp_path: Path, command: str) -> None:
+    english, spanish = (
+        shown_words(fixed(tmp_path, srt(lines), code)[0]) for lines, code in ((ENGLISH, "en"), (SPANISH, "es"))
+    )
+    path = tmp_path / "talk.srt"
+    path.write_text(srt([*ENGLISH, *SPANISH, *ENGLISH]), "utf-8")
+    text, said = made(command, path)
+    assert shown_words(text) == [*english, *spanish, *english]
+    assert "without a model" not in said
+
+
+@pytest.mark.parametrize("command", ["captions", "convert", "python"])
+def test_lines_without_a_model_stay_whatever_restores_the_file(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text(srt([f"{one}\n{other}" for one, other in zip(RUSSIAN, ENGLISH, strict=True)]), "utf-8")
+    text, said = made(command, path)
+    russian = " ".join(RUSSIAN).split()
+    assert [word for word in shown_words(text) if not word.isascii()] == russian
+    assert "Good" in shown_words(text)
+    assert f"{len(russian)} words in languages without a model" in said
+
+
+def test_a_declared_language_goes_with_its_paragraph_into_another_format(tmp_path: Path) -> None:
+    danish = "vi ses i morgen"
+    path = tmp_path / "talk.ttml"
+    path.write_text(ttml(*(f">{one}" for one in ENGLISH), f' xml:lang="da">{danish}'), "utf-8")
+    text, said = made("convert", path)
+    assert danish in text.splitlines()
+    assert "4 words in languages without a model (da) left as they are" in said
 
 
 def test_a_file_without_a_line_in_a_known_language_is_refused(tmp_path: Path) -> None:

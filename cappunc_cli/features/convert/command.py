@@ -22,7 +22,6 @@ from cappunc_cli.cli.usage import (
     tallied,
     usage_errors,
 )
-from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
@@ -35,7 +34,7 @@ from cappunc_cli.files.inspection import Report
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import check_name, plan_jobs, refuse_input, refuse_result
 from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.request import Division, Fixers, FixRequest
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
@@ -63,10 +62,8 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
         named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
 
-    def maker(fixer: Fixer, own: Language) -> Converter:
-        return Converter(
-            fixer, own, kind, options.restore, options.speakers, options.times, options.attach, named, writing
-        )
+    def maker(own: Language) -> Converter:
+        return Converter(own, kind, options.speakers, options.times, options.attach, named, writing)
 
     making = Making(maker, _request(context, options, options.restore), options.restore, options.force)
     with tallied(reporter, len(jobs)) as tally:
@@ -84,14 +81,12 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     jobs = _caption_jobs(names, kind, options, reporter)
     reports: list[Report] = []
 
-    def maker(fixer: Fixer, own: Language) -> Maker:
+    def maker(own: Language) -> Maker:
         profile = profiles.of(own.code)
         if options.rewrap:
             return LineRewrapper(own, profile.limits.width)
         sentences = options.by == "sentence"
-        return CaptionMaker(
-            fixer, own, kind, profile, options.restore, options.speakers, sentences, options.inputs.fps, reports
-        )
+        return CaptionMaker(own, kind, profile, options.speakers, sentences, options.inputs.fps, reports)
 
     restore = options.restore and not options.rewrap
     making = Making(maker, _request(context, options, restore), restore, options.force)
@@ -196,9 +191,9 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
 
 
 class Maker(Protocol):
-    """Makes new files from documents of one language."""
+    """Makes new files from documents whose main language is the same."""
 
-    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, division: Division, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The content of the new file, and a summary for the user. `name` and `encoding` are the input's.
 
         Raises CappuncError.
@@ -209,7 +204,7 @@ class Maker(Protocol):
 class Making:
     """What to make of files: the maker for a language, and whether a model restores before; `force` overwrites."""
 
-    maker_of: Callable[[Fixer, Language], Maker]
+    maker_of: Callable[[Language], Maker]
     request: FixRequest
     restore: bool
     force: bool
@@ -233,14 +228,17 @@ def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: F
         text, encoding = read_job(job, reporter)
         document = request.common.read(text, job.source)
         if making.restore:
-            fixer = fixers.for_text(text)
-            own = fixer.settings.options.conventions(fixer.settings.check())
+            division = fixers.divide(document, text)
+            main = division.main.settings
+            own = main.options.conventions(main.check())
         else:
             code = request.choice.language_of(text)
-            fixer, own = Fixer(request.common.for_model("", code), reporter.info), language(code)
+            division = Division(document, Fixer(request.common.for_model("", code), reporter.info), {})
+            own = language(code)
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
-        data, summary = making.maker_of(fixer, own).make(document, job.name, encoding)
+        data, summary = making.maker_of(own).make(division, job.name, encoding)
+        summary = "; ".join(filter(None, (summary, division.note)))
         if job.target is None:
             with reporter.without_bar():
                 write_stdout(data)

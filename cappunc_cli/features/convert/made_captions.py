@@ -22,7 +22,7 @@ from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
-    from cappunc_cli.files.fixer import Fixer
+    from cappunc_cli.files.request import Division
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _TIMED = 0.75
 
 
-def restored(document: Document, fixer: Fixer, restore: bool, attach: bool = False) -> Document:
-    """The document as `fix` would write it, if wanted; with `attach`, marks with entries of their own are on words."""
-    texts = next(fixer.restore([document])) if restore and document.words else document.texts
-    if not attach and list(texts) == document.texts:
+def restored(division: Division, attach: bool = False) -> Document:
+    """The document as `fix` would write it; with `attach`, marks with entries of their own are on words."""
+    document, texts = division.document, division.restore()
+    if not attach and texts == document.texts:
         return document
     return formats.with_texts(document, texts, attach=attach)
 

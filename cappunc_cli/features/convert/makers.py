@@ -39,8 +39,8 @@ from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Report
+    from cappunc_cli.files.request import Division
     from cappunc_cli.layout.caption_profiles import CaptionProfile
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
@@ -72,20 +72,18 @@ class Converter:
     entries of their own are moved onto their words.
     """
 
-    fixer: Fixer
     language: Language
     kind: str
-    restore: bool
     speakers: bool = True
     times: bool = False
     attach: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
 
-    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, division: Division, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The new file with all that was shown, in its order, and a summary. Raises CappuncError."""
-        refuse_unread(document, encoding)
-        document = restored(document, self.fixer, self.restore, self.attach)
+        refuse_unread(division.document, encoding)
+        document = restored(division, self.attach)
         if self.kind in CAPTION_FORMATS:
             return self._captions(document)
         return self._transcript(document, name)
@@ -138,20 +136,18 @@ class CaptionMaker:
     With `fps`, times are rounded to frames.
     """
 
-    fixer: Fixer
     language: Language
     kind: str
     profile: CaptionProfile
-    restore: bool = True
     speakers: str = "none"
     sentences: bool = False
     fps: float | None = None
     reports: list[Report] = field(default_factory=list)
 
-    def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, division: Division, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
-        refuse_unread(document, encoding)
-        document = restored(document, self.fixer, self.restore)
+        refuse_unread(division.document, encoding)
+        document = restored(division)
         words, note = timed_words(document)
         limits = self.profile.limits
         shown = shown_texts(document, sounds=False)
@@ -171,9 +167,9 @@ class LineRewrapper:
     language: Language
     width: int
 
-    def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+    def make(self, division: Division, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
         """The same captions with other line breaks, and a summary. Raises CappuncError."""
-        language, width = self.language, self.width
+        document, language, width = division.document, self.language, self.width
         output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         verify(document, output, lines=True)
         return encode(output, encoding), f"{len(document.words):,} words, lines of {width} characters"
@@ -211,8 +207,8 @@ def captions(
     profiles = Profiles(profile, {}, LimitOptions(**limits).asked(), how.get("fps"))  # type: ignore[arg-type]  # verified by Limits
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
         own, sentences = profiles.of(found.language.code), by == "sentence"
-        maker = CaptionMaker(found.fixer, found.language, to, own, restore, speakers, sentences, how.get("fps"))
-        return maker.make(found.document, found.name, found.encoding)[0]
+        maker = CaptionMaker(found.language, to, own, speakers, sentences, how.get("fps"))
+        return maker.make(found.division, found.name, found.encoding)[0]
 
 
 def convert(
@@ -241,8 +237,8 @@ def convert(
     _require("ttml_profile", ttml_profile, ("", *TTML_PROFILES))
     writing = Writing(frame_rate(how.get("fps") or USUAL_RATE), ttml_profile)
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
-        maker = Converter(found.fixer, found.language, to, restore, speakers, times, attach, names, writing)
-        return maker.make(found.document, found.name, found.encoding)[0]
+        maker = Converter(found.language, to, speakers, times, attach, names, writing)
+        return maker.make(found.division, found.name, found.encoding)[0]
 
 
 def _require(name: str, value: str, known: Sequence[str]) -> None:

@@ -50,8 +50,8 @@ def review(
     >>> [(doubt["word"], doubt["kind"], doubt["written"], doubt["instead"]) for doubt in found["doubts"]]
     [(2, 'mark', '.', ','), (3, 'mark', ',', '.')]
     """
-    with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how) as found:
-        return places_to_check(found.document, found.fixer, below, most)
+    with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how, whole=True) as found:
+        return places_to_check(found.division.document, found.division.main, below, most)
 
 
 def places_to_check(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
