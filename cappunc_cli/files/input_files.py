@@ -27,7 +27,7 @@ from cappunc_cli.formats import FORMATS
 
 _Result = TypeVar("_Result")
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
-_ALSO = frozenset((".csv", ".json3", ".prtranscript", ".sub", ".xml"))
+_ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 
 
 @dataclass(frozen=True, slots=True)

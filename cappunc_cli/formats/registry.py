@@ -107,6 +107,9 @@ UNSUPPORTED_FORMATS = (
     UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
     UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
     UnsupportedFormat("an EDL, a list of cuts and markers", (".edl",), _begins(r"TITLE:[^\n]*\n\s*FCM:")),
+    UnsupportedFormat(
+        "a transcript of Premiere in binary form", (".prtranscript",), advice="export it as JSON, CSV or text"
+    ),
     UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
     UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf"), advice=_SAVE_AS_TEXT),
     UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-"), advice=_SAVE_AS_TEXT),

@@ -122,7 +122,7 @@ def sniff(text: str) -> bool:
 class JsonFormat(Format):
     """A dialect of JSON as a format."""
 
-    suffixes = (".json", ".jsonl", ".ndjson", ".prtranscript")
+    suffixes = (".json", ".jsonl", ".ndjson")
 
     def __init__(self, name: str) -> None:
         self.name = name

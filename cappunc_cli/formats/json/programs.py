@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any
 
 from cappunc_cli.formats.json.dialect import (
     Anchor,
@@ -20,7 +21,7 @@ from cappunc_cli.formats.json.dialect import (
     spaces_begin_words,
     texts,
     values,
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 from cappunc_cli.formats.json.scan import Literal, Node
 
 
@@ -174,13 +175,31 @@ def _editors(value: object) -> Iterator[Track]:
 
 
 def _premiere(value: object) -> Iterator[Track]:
-    """Premiere's transcripts (.prtranscript): segments of words, whose marks touch them, by speakers of a list."""
+    """Adobe's transcript format 1.0.0 for Premiere: segments of words by speakers of a list.
+
+    A mark is an entry of its own, of the type `punctuation`, or touches its word; new ones are as those of the file.
+    """
     names = {str(speaker.get("id")): speaker.get("name") for speaker in nodes(value, "speakers[]")}
     fields: list[Field] = []
+    apart = False
     for segment in nodes(value, "segments[]"):
-        speaker = names.get(str(segment.get("speaker"))) or segment.get("speaker")
-        fields += Entries("text", length="duration").fields(nodes(segment, "words[]"), speaker, " ", "\n")
-    yield Track(fields)
+        speaker, join = names.get(str(segment.get("speaker"))) or segment.get("speaker"), "\n"
+        for word in nodes(segment, "words[]"):
+            for field in _PREMIERE.fields([word], speaker, join):
+                is_mark = word.get("type") == "punctuation"
+                fields.append(Field(field.literal, join="", item=word) if is_mark else field._replace(item=word))
+                apart |= is_mark
+                join = " "
+    yield Track(fields, new_mark=_premiere_mark if apart else None)
+
+
+_PREMIERE = Entries("text", length="duration")
+
+
+def _premiere_mark(word: Node, mark: str) -> dict[str, Any]:
+    end = ((seconds(word.get("start")) or 0) + (seconds(word.get("duration")) or 0)) / 1000
+    entry = {"confidence": 1.0, "duration": 0.0, "eos": mark[:1] in ".?!", "start": end, "tags": []}
+    return {**entry, "text": mark, "type": "punctuation"}
 
 
 def _timings(value: object) -> Iterator[Track]:

@@ -123,7 +123,7 @@ def is_mark(value: object) -> bool:
     text = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict) or not re.search(r'"(?:[Tt]ype": "punct|duration": "\d)', text):
         return False
-    shown = re.search(r'"(?:[Cc]ontent|name|value)": "([^"]*)"', text)
+    shown = re.search(r'"(?:[Cc]ontent|name|text|value)": "([^"]*)"', text)
     # An AWS item with an id that lost its mark stays, empty, as the ids are referred to.
     return shown is not None and not any(c.isalnum() for c in shown[1])
 
