@@ -28,9 +28,9 @@ _SET = f"[{re.escape(MARKS)}]"
 # The space before a mark goes with it, except at the start of a line or if the mark belongs to the next word. ASS can
 # write it `\\h`.
 _SPACE = r"(?:(?!\\h)[^\S\r\n]|\\h)"
-_TAG = r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"
+_TAG = r"<(?:!--(?:[^-]|-(?!->))*+--|[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"
 _UNSEEN = rf"(?:{_TAG}|\{{[^{{}}]*\}}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff])"
-_CLOSING = rf"(?>(?:{_UNSEEN}*{_SET})+)(?:(?>{_UNSEEN}*)(?:[\s\\)\]}}]|\Z)|(?>{_UNSEEN}+)>|<(?:/|[\w:]*br\b))"
+_CLOSING = rf"(?>(?:{_UNSEEN}*{_SET})+)(?:(?>{_UNSEEN}*)(?:[\s\\)\]}}|]|\Z)|(?>{_UNSEEN}+)>|<(?:/|[\w:]*br\b))"
 _CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
 _CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
 # There may be something invisible between the two; but what is a tag here is text in some formats.

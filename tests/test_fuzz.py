@@ -47,6 +47,8 @@ def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
         ("txt", "see …<i>: many", "see<i> many"),
         ("sbv", "see -<i>> many", "see,<i>> Many"),
         ("srt", "st\\h! so", "St\\h so"),
+        ("ttml", "yes <!-- a <b>c</b> --> - so", "Yes!?<!-- a <b>c</b> --> So"),
+        ("microdvd", "{0}{9}so !|we", "{0}{9}So|we"),
         ("lrc", "snow <01:04 0>", "Snow <01:04 0>?"),
         ("txt", "0,0logue", "0,¿0logue?"),
         ("stm", "said <noise> or not", "Said <noise>… Or not"),
