@@ -128,9 +128,9 @@ def children(pid: int) -> list[int]:
 
 def strike(kill: Kill, source: Path, out: Path) -> str:
     """Run the command, kill it and return how it ended, when its workers have ended, too."""
-    # Background jobs ignore SIGINT, and their children inherit that; a user's process does not.
-    handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{handler}; from cappunc_cli.cli.main import main; main()"
+    # Background jobs ignore SIGINT and SIGHUP, and their children inherit that; a user's process does not.
+    handlers = "signal.signal(signal.SIGINT, signal.default_int_handler); signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+    code = f"import signal; {handlers}; from cappunc_cli.cli.main import main; main()"
     arguments = [sys.executable, "-c", code, *command(source, out, kill.workers)[3:]]
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stderr is not None

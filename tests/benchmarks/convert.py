@@ -42,6 +42,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.request import Division
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.options import Options
@@ -306,7 +307,7 @@ def check(path: Path) -> dict[str, str] | None:
     found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
     for kind in KINDS:
         try:
-            data, _ = Converter(fixer, language("en"), kind, restore=False).make(document, path.name, encoding)
+            data, _ = Converter(language("en"), kind).make(Division(document, fixer, {}), path.name, encoding)
         except CappuncError as error:
             found[kind] = f"refused: {reason(str(error))}"
             continue
