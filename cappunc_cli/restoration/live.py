@@ -181,7 +181,9 @@ class LiveGruRestorer(LiveRestorer):
     def add(self, word: Word) -> None:
         super().add(word)
         if self._pauses and self._options.pauses:
-            self._pauses[-1] = pauses(self._words)[-2]
+            # Without a start, it does not depend on the pace of the words before.
+            known = self._words if word.start is not None else self._words[-2:]
+            self._pauses[-1] = pauses(known)[-2]
         self._pauses.append(None)
 
     def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
@@ -192,10 +194,13 @@ class LiveGruRestorer(LiveRestorer):
         start = len(self._committed) - earlier
         words, committed = self._words[start:][: earlier + len(reading.rows)], self._committed[start:]
         rows = np.array([*self._rows, *reading.rows])
-        rows = weigh_cases(words, rows, self._model, self._options, together=False)
+        # Those of committed words are weighed; the last of them shows whether a sentence begins after it.
+        last = max(earlier - 1, 0)
+        weighed = weigh_cases(words[last:], rows[last:], self._model, self._options, together=False)
+        rows[earlier:] = weighed[earlier - last :]
         texts = rewrite(words, rows, self._model, self._options, committed, request.continues)
         texts = texts[earlier : earlier + count]
-        self._rows.extend(reading.rows[:count])
+        self._rows.extend(rows[earlier : earlier + count])
         # The state of the last word is not kept: the pause after it may not have been known.
         self._kept = reading.kept[count : max(len(request.window.words), count + 1)].copy()
         self._commit(texts)

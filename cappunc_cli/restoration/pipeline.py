@@ -248,19 +248,21 @@ def rewrite(
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
-    fixing the result again would not either.
+    fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
+    decided once.
     """
     if not words:
         return []
     if options.existing == "recheck":
         words, options = _drop_wrong_marks(words, rows, model, options), replace(options, existing="auto")
-    passage = make_passage(words, rows, model, options, live=bool(committed) or continues)
+    live = bool(committed) or continues
+    passage = make_passage(words, rows, model, options, live=live)
     passage.committed, passage.continues = len(committed), continues
     written = passage.labels
     fixed = [label for _, label in map(cached_strip, committed)]
-    for _ in range(_MAX_ROUNDS):
+    for left in reversed(range(1 if live else _MAX_ROUNDS)):
         before, passage.labels = passage.labels, [*fixed, *_round(passage, fixed)[len(fixed) :]]
-        if all(map(is_, before, passage.labels)):
+        if not left or all(map(is_, before, passage.labels)):
             break
         passage.posteriors = _posteriors(
             passage.bare,

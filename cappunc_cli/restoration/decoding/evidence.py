@@ -106,9 +106,12 @@ def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
     """
     dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
     last = np.append(passage.cue_starts[1:], True)
+    dotted &= last
+    if not dotted.any():
+        return np.zeros(len(marks), np.float32)
     share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
     nats = max(np.log(share / (1 - share)) - np.log(tuned.END_SHARE / (1 - tuned.END_SHARE)), 0.0)
-    return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
+    return np.append(False, dotted[:-1]) * np.float32(nats)
 
 
 def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> Evidence:

@@ -52,6 +52,23 @@ _SHOWS, _CASED, _CASELESS = 1, 2, 4
 _APOSTROPHES = "'’"
 #: Row i: case i with certainty.
 _CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
+#: What words with a property cannot carry, in this order: a case (and the one in its place), any case but one, marks.
+#: `she-` shows by itself that it is cut off; at most a comma may follow.
+_MOVED_CASES = (
+    (int(WordProperty.ONE_LETTER | WordProperty.NO_UPPER), UPPER, CAPITAL),
+    (int(WordProperty.DEGREE), CAPITAL, MIXED),
+    (int(WordProperty.NO_CAPITAL), CAPITAL, LOWER),
+)
+_CERTAIN_CASES = (
+    (int(WordProperty.NO_CASE), LOWER),
+    (int(WordProperty.ALWAYS_CAPITAL), CAPITAL),
+    (int(WordProperty.ALWAYS_LOWER), LOWER),
+)
+_MOVED_MARKS = (
+    (int(WordProperty.NO_PERIOD), (PERIOD,)),
+    (int(WordProperty.NO_WORD), range(1, len(MARK_CLASSES))),
+    (int(WordProperty.FRAGMENT), [i for i in range(1, len(MARK_CLASSES)) if i != COMMA]),
+)
 #: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 #: Marks that may or may not end a sentence, depending on the next word's case.
@@ -79,9 +96,9 @@ class Posteriors:
     properties: WordProperties
     paired: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
 
-    def has(self, properties: WordProperty) -> Flags:
+    def has(self, properties: int) -> Flags:
         """Which words have at least one of these properties, [n]."""
-        flags: Flags = (self.properties & int(properties)) != 0  # int, as numpy is slow with an enum
+        flags: Flags = (self.properties & int(properties)) != 0  # numpy is slow with an enum
         return flags
 
 
@@ -144,20 +161,18 @@ def restrict_posteriors(probabilities: Rows, properties: WordProperties, config:
     paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
     text = Posteriors(cases, marks, properties, paired)
     _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.NO_UPPER))
-    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
-    _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
-    for property_, case in (
-        (WordProperty.NO_CASE, LOWER),
-        (WordProperty.ALWAYS_CAPITAL, CAPITAL),
-        (WordProperty.ALWAYS_LOWER, LOWER),
-    ):
-        cases[text.has(property_)] = _CERTAIN[case]
-    _move(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
-    markless = text.has(WordProperty.NO_WORD | WordProperty.FRAGMENT)
-    for mark in range(1, len(MARK_CLASSES)):
-        # `she-` shows by itself that it is cut off; at most a comma may follow.
-        _move(marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)
+    # Most words have none of the other properties that matter here.
+    present = int(np.bitwise_or.reduce(properties))
+    for property_, source, target in _MOVED_CASES:
+        if present & property_:
+            _move(cases, source, target, text.has(property_))
+    for property_, case in _CERTAIN_CASES:
+        if present & property_:
+            cases[text.has(property_)] = _CERTAIN[case]
+    for property_, sources in _MOVED_MARKS:
+        if present & property_:
+            for source in sources:
+                _move(marks, source, NONE, text.has(property_))
     return text
 
 
