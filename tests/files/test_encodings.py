@@ -164,6 +164,7 @@ def test_a_named_encoding_changes_all_letters(said: str, codec: str) -> None:
         ("utf-7", "où étiez-vous"),
         ("utf-7", "là\u00a0! où çà\u202f?"),
         ("utf-7", "ışık"),
+        ("utf-7", "où étiez-vous \x15100_200\x15"),
     ],
 )
 def test_encodings_of_ascii_characters_are_recognised(codec: str, said: str) -> None:
