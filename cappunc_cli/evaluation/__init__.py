@@ -1,4 +1,4 @@
-"""Scores for punctuation and case: one alignment per document, one table of counts, all metrics computed from it.
+"""Scores for punctuation and case: one alignment per document, arrays of word pairs, all metrics computed from these.
 
 Nothing here reads files or loads models: that is done by `features.evaluate`.
 """
@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.document.labels import FOLD, Case
-from cappunc_cli.evaluation.align import Alignment, align, tokens
-from cappunc_cli.evaluation.contingency import ContingencyTable, tabulate
+from cappunc_cli.document.labels import FOLD
+from cappunc_cli.evaluation.align import Alignment, align
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
+from cappunc_cli.evaluation.pairs import Pairs, pairs_of
 
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 
@@ -39,34 +39,32 @@ class Sample:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Samples, their alignments, and the table that all scores are computed from."""
+    """Samples, their alignments, and the pairs of words that all scores are computed from."""
 
     samples: tuple[Sample, ...]
     alignments: tuple[Alignment, ...]
     fold: Mapping[str, str]
 
     @cached_property
-    def table(self) -> ContingencyTable:
-        """All documents counted together."""
-        return tabulate(self.alignments, self.fold)
+    def pairs(self) -> Pairs:
+        """The pairs of all documents."""
+        return pairs_of(self.alignments, self.fold)
 
     @cached_property
     def cased(self) -> bool:
         """Whether the reference has capitals at all; if not, scores of case are meaningless."""
-        return any(kind.reference is not None and kind.reference.case is not Case.LOWER for kind in self.table.kinds)
+        return bool(set(self.pairs.reference.cases.tolist()) - {"", "lower"})
 
     @cached_property
     def scores(self) -> dict[str, Value]:
         """The value of every metric by name; without those of case if the reference has no capitals."""
-        return scores(self.table, self.cased)
+        return self.scores_of(self.pairs)
 
-
-def scores(table: ContingencyTable, cased: bool = True) -> dict[str, Value]:
-    """The value of every metric by name; those of case only if the reference is `cased`."""
-    return {name: metric(table) for name, metric in METRICS.items() if cased or name not in CASED}
+    def scores_of(self, pairs: Pairs) -> dict[str, Value]:
+        """As `scores`, of other pairs."""
+        return {name: metric(pairs) for name, metric in METRICS.items() if self.cased or name not in CASED}
 
 
 def evaluate(samples: Sequence[Sample], fold: Mapping[str, str] = FOLD) -> Evaluation:
     """Align every sample; `fold` maps the other marks to the three of the `, . ?` scores."""
-    alignments = tuple(align(tokens(sample.reference), tokens(sample.hypothesis)) for sample in samples)
-    return Evaluation(tuple(samples), alignments, fold)
+    return Evaluation(tuple(samples), tuple(align(sample.reference, sample.hypothesis) for sample in samples), fold)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 from rapidfuzz.distance import Levenshtein
 
@@ -18,82 +18,50 @@ _MOST_CELLS = 10_000
 #: The steps of an alignment; of equally good ones the first is taken.
 _PAIR, _DELETION, _INSERTION = range(3)
 
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word as `labels.strip` splits it."""
-
-    bare: str
-    label: Label
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Reference words [start, stop) aligned with hypothesis words [other_start, other_stop).
-
-    Both ranges have the same length, or one is empty (words deleted or inserted). `equal` says
-    that all bare words of the run agree; a run of equal length that is not `equal` has only
-    substitutions.
-    """
-
-    start: int
-    stop: int
-    other_start: int
-    other_stop: int
-    equal: bool
+#: The numbers of a reference and a hypothesis word; None where that side has no word.
+Pair = tuple[int | None, int | None]
+#: A bare word and its label, as `labels.strip` splits a written one.
+Split = tuple[str, Label]
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Both sides and the runs that cover them in order: the fewer the errors, the fewer the runs."""
+    """The words of both sides, and the pairs in order: each word once, with as few word errors as possible."""
 
-    reference: Sequence[Token]
-    hypothesis: Sequence[Token]
-    runs: tuple[Run, ...]
-
-    def pairs(self) -> Iterator[tuple[int | None, int | None]]:
-        """Pairs of word indices (reference, hypothesis); None where that side has no word."""
-        for run in self.runs:
-            if run.start == run.stop:
-                yield from ((None, j) for j in range(run.other_start, run.other_stop))
-            elif run.other_start == run.other_stop:
-                yield from ((i, None) for i in range(run.start, run.stop))
-            else:
-                yield from zip(range(run.start, run.stop), range(run.other_start, run.other_stop), strict=True)
+    reference: Sequence[Split]
+    hypothesis: Sequence[Split]
+    pairs: Sequence[Pair]
 
 
-def tokens(words: Sequence[str]) -> list[Token]:
-    """Split written words; equal words share one Token."""
-    known = {word: Token(*strip(word)) for word in dict.fromkeys(words)}
-    return [known[word] for word in words]
-
-
-def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:
-    """Align with the smallest number of word errors; case and marks do not count.
+def align(reference: Sequence[str], hypothesis: Sequence[str]) -> Alignment:
+    """Align written words with the smallest number of word errors; case and marks do not count.
 
     The distance is the exact minimum, so the word error rate is the same as any other scorer's.
     """
+    known = {word: strip(word) for word in {*reference, *hypothesis}}
+    ours, theirs = [known[word] for word in reference], [known[word] for word in hypothesis]
     numbers: dict[str, int] = {}
-    left = [numbers.setdefault(token.bare, len(numbers)) for token in reference]
-    right = [numbers.setdefault(token.bare, len(numbers)) for token in hypothesis]
-    runs: list[Run] = []
+    left, right = ([numbers.setdefault(bare, len(numbers)) for bare, _ in side] for side in (ours, theirs))
+    pairs: list[Pair] = []
     codes = Levenshtein.opcodes(left, right, score_hint=_FIRST_BAND)
     for equal, group in groupby(codes, key=lambda code: code.tag == "equal"):
-        parts = [Run(c.src_start, c.src_end, c.dest_start, c.dest_end, equal) for c in group]
-        runs += parts if equal else _realign(left, right, parts)
-    return Alignment(reference, hypothesis, tuple(runs))
+        found: list[Pair] = []
+        for code in group:
+            found += zip_longest(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end))
+        pairs += found if equal else _realigned(left, right, found)
+    return Alignment(ours, theirs, pairs)
 
 
-def _realign(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list[Run]:
+def _realigned(left: Sequence[int], right: Sequence[int], pairs: list[Pair]) -> list[Pair]:
     """Of the alignments with the fewest errors, choose one with the most equal words.
 
     `two three | three four` is two substitutions, or a deletion, an equal word and an
     insertion: the distance is the same, but only the second compares the marks of the same word.
     """
-    i, i_stop, j, j_stop = runs[0].start, runs[-1].stop, runs[0].other_start, runs[-1].other_stop
-    a, b = left[i:i_stop], right[j:j_stop]
-    if not 0 < len(a) * len(b) <= _MOST_CELLS or set(a).isdisjoint(b):
-        return runs
+    rows, columns = [i for i, _ in pairs if i is not None], [j for _, j in pairs if j is not None]
+    a, b = [left[i] for i in rows], [right[j] for j in columns]
+    if len(a) * len(b) > _MOST_CELLS or set(a).isdisjoint(b):
+        return pairs
     # For each pair of beginnings: the fewest errors, the most equal words (as a negative number), and the last step.
     best = [[(column, 0, _INSERTION) for column in range(len(b) + 1)]]
     for row, x in enumerate(a, 1):
@@ -103,10 +71,10 @@ def _realign(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list
             together = (errors, equal - 1, _PAIR) if x == y else (errors + 1, equal, _PAIR)
             here.append(min(together, (deleted + 1, kept, _DELETION), (inserted + 1, known, _INSERTION)))
         best.append(here)
-    path: list[Run] = []
+    path: list[Pair] = []
     row, column = len(a), len(b)
     while row or column:
-        stop, other_stop, step = i + row, j + column, best[row][column][2]
+        step = best[row][column][2]
         row, column = row - (step != _INSERTION), column - (step != _DELETION)
-        path.append(Run(i + row, stop, j + column, other_stop, step == _PAIR and a[row] == b[column]))
+        path.append((None if step == _INSERTION else rows[row], None if step == _DELETION else columns[column]))
     return path[::-1]

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.align import Alignment
+from cappunc_cli.evaluation.pairs import THREE, pairs_of
 
-Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.
-COLUMNS = ("", ",", ".", "?")
+COLUMNS = ("", *THREE)
 #: The number of bins.
 _BINS = 15
 
@@ -27,20 +26,12 @@ def fold_columns(
     """
     result = np.zeros((len(rows), len(COLUMNS)), dtype=np.float32)
     for i, mark in enumerate(marks):
-        result[:, _column(mark, fold)] += rows[:, i]
+        folded = fold.get(mark, mark)
+        result[:, COLUMNS.index(folded) if folded in COLUMNS else 0] += rows[:, i]
     return result
 
 
-def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> list[int]:
-    """The column of the true mark of every hypothesis word (0 for inserted words)."""
-    true = [0] * len(alignment.hypothesis)
-    for i, j in alignment.pairs():
-        if i is not None and j is not None:
-            true[j] = _column(alignment.reference[i].label.mark, fold)
-    return true
-
-
-def expected_error(confidence: Floats, right: NDArray[np.bool_]) -> float:
+def expected_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """The expected calibration error (Guo et al. 2017), over bins of equal width.
 
     `confidence` are the probabilities of the marks that were written, and `right` says whether these are true: the mean
@@ -55,17 +46,13 @@ def calibration_error(evaluation: Evaluation) -> float | None:
     """The expected calibration error over all samples that have probabilities; None if none has."""
     confidences, rights = [], []
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
-        if sample.probabilities is None or not len(sample.probabilities):
-            continue
-        written = [_column(token.label.mark, evaluation.fold) for token in alignment.hypothesis]
-        confidences.append(sample.probabilities[np.arange(len(written)), written])
-        rights.append(np.array(truth(alignment, evaluation.fold)) == np.array(written))
+        if sample.probabilities is not None and len(sample.probabilities):
+            pairs = pairs_of([alignment], evaluation.fold)
+            words = pairs.hypothesis.words
+            written = pairs.hypothesis.folded[words]
+            columns = [COLUMNS.index(mark) for mark in written]
+            confidences.append(sample.probabilities[np.arange(len(columns)), columns])
+            rights.append(pairs.reference.folded[words] == written)
     if not confidences:
         return None
     return expected_error(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
-
-
-def _column(mark: str, fold: Mapping[str, str]) -> int:
-    """The column that a mark counts in, after folding."""
-    mark = fold.get(mark, mark)
-    return COLUMNS.index(mark) if mark in COLUMNS else 0

@@ -1,8 +1,8 @@
-"""Scores computed from the table of pairs. To add one: write a function of a ContingencyTable and name it in METRICS.
+"""Scores computed from pairs of words. To add one: write a function of Pairs and name it in METRICS.
 
 Metrics that are also named in `report.SECTIONS` are shown in the report; the others are only in its JSON.
 
-Counts may have leading dimensions (bootstrap draws); every figure then has them, too.
+Counts may be those of bootstrap draws; every figure then has an entry for each draw, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import MARKS, Case, PairedMark
-from cappunc_cli.evaluation.contingency import THREE, ContingencyTable, Counts, PairKind, Side
+from cappunc_cli.evaluation.pairs import THREE, Counts, Pairs, Side, Truths
 
 Figure = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def ratio(part: Counts | Figure, whole: Counts | Figure) -> Figure:
 
 def error_rate(errors: Counts, slots: Counts) -> Figure:
     """errors / slots; where there are no slots, 1 if there are errors and 0 if not."""
-    rate: Figure = np.where(np.asarray(slots) > 0, ratio(errors, slots), np.asarray(errors) > 0)
+    rate: Figure = np.where(slots > 0, ratio(errors, slots), errors > 0)
     return rate
 
 
@@ -72,7 +72,12 @@ class PerThousand:
 Value = Score | Figure
 #: What a report can show.
 Reported = Value | PerThousand
-Metric = Callable[[ContingencyTable], Value]
+Metric = Callable[[Pairs], Value]
+
+
+def figure(value: Value) -> Figure:
+    """The one figure of a metric: F1, or the rate itself."""
+    return value.f1 if isinstance(value, Score) else value
 
 
 def score(hits: Counts, hypothesis: Counts, reference: Counts) -> Score:
@@ -85,155 +90,123 @@ def score(hits: Counts, hypothesis: Counts, reference: Counts) -> Score:
 
 def pool(scores: Iterable[Score]) -> Score:
     """Micro average: the score of the summed counts."""
+    return score(*np.sum([(s.hits, s.hypothesis, s.reference) for s in scores], axis=0))
+
+
+def average(scores: Iterable[Score], weight: Callable[[Score], Counts | Truths]) -> Score:
+    """The mean of the classes' figures with a weight each."""
     many = list(scores)
-    return score(
-        np.sum([s.hits for s in many], axis=0),
-        np.sum([s.hypothesis for s in many], axis=0),
-        np.sum([s.reference for s in many], axis=0),
+    weights = np.stack([weight(s) for s in many])
+    figures = np.array([(s.precision, s.recall, s.f1) for s in many])
+    sums = pool(many)
+    precision, recall, f1 = (
+        ratio((part * weights).sum(axis=0), weights.sum(axis=0)) for part in np.moveaxis(figures, 1, 0)
     )
+    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
 
 
 def mean(scores: Iterable[Score]) -> Score:
     """Macro average over the classes that occur on either side."""
-    many = list(scores)
-    present = np.stack([(s.reference + s.hypothesis) > 0 for s in many])
-    number = present.sum(axis=0)
-
-    def average(figures: list[Figure]) -> Figure:
-        return ratio((np.stack(figures) * present).sum(axis=0), number)
-
-    sums = pool(many)
-    return Score(
-        average([s.precision for s in many]), average([s.recall for s in many]), average([s.f1 for s in many]),
-        sums.hits, sums.hypothesis, sums.reference,
-    )  # fmt: skip
+    return average(scores, lambda s: (s.reference + s.hypothesis) > 0)
 
 
-def classify(table: ContingencyTable, found: Callable[[Side | None], bool]) -> Score:
-    """Score of one class: `found` says whether a side belongs to it."""
-    return score(
-        table.count(lambda k: found(k.reference) and found(k.hypothesis)),
-        table.count(lambda k: found(k.hypothesis)),
-        table.count(lambda k: found(k.reference)),
-    )
+def classify(pairs: Pairs, found: Callable[[Side], Truths]) -> Score:
+    """Score of one class: `found` says which words of a side belong to it."""
+    ours, theirs = found(pairs.reference), found(pairs.hypothesis)
+    return score(pairs.count(ours & theirs), pairs.count(theirs), pairs.count(ours))
 
 
-def mark(table: ContingencyTable, name: str, fold: bool) -> Score:
+def mark(pairs: Pairs, name: str, fold: bool) -> Score:
     """Score of one mark, among , . ? after folding or among all marks."""
-    return classify(table, lambda s: table.mark(s, fold) == name)
+    return classify(pairs, lambda side: (side.folded if fold else side.marks) == name)
 
 
-def micro(table: ContingencyTable, fold: bool) -> Score:
-    """Micro average over the marks; a wrong mark is a miss of one mark and a false alarm of another."""
-    return pool(mark(table, name, fold) for name in (THREE if fold else MARKS))
+def marks(pairs: Pairs, fold: bool) -> list[Score]:
+    """Scores of all marks, , . ? after folding; in a micro average, a wrong mark is a miss and a false alarm."""
+    return [mark(pairs, name, fold) for name in (THREE if fold else MARKS)]
 
 
-def macro(table: ContingencyTable, fold: bool) -> Score:
-    """Macro average over the marks."""
-    return mean(mark(table, name, fold) for name in (THREE if fold else MARKS))
-
-
-def sign(table: ContingencyTable, name: str) -> Score:
+def sign(pairs: Pairs, name: str) -> Score:
     """Score of one mark, before or after a word, on words that may have several (AutoPunct's classes)."""
-    return classify(table, lambda s: s is not None and name in s.signs)
+    return classify(pairs, lambda side: np.array([name in signs for signs in side.signs], np.bool_))
 
 
-def signs(table: ContingencyTable, names: Iterable[str]) -> Score:
+def signs(pairs: Pairs, names: Iterable[str]) -> Score:
     """Micro average over several such marks."""
-    return pool(sign(table, name) for name in names)
+    return pool(sign(pairs, name) for name in names)
 
 
-def case(table: ContingencyTable, wanted: Case, initial: bool | None = None) -> Score:
+def case(pairs: Pairs, wanted: Case, initial: bool | None = None) -> Score:
     """Score of one case class: anywhere (`initial` None), at sentence starts, or elsewhere."""
-
-    def there(kind: PairKind, side: Side | None) -> bool:
-        return side is not None and side.case is wanted and initial in (None, kind.initial)
-
-    return score(
-        table.count(lambda k: there(k, k.reference) and there(k, k.hypothesis) and k.same_case),
-        table.count(lambda k: there(k, k.hypothesis)),
-        table.count(lambda k: there(k, k.reference)),
-    )
+    where = True if initial is None else pairs.initial == initial
+    ours, theirs = ((side.cases == wanted.value) & where for side in (pairs.reference, pairs.hypothesis))
+    return score(pairs.count(ours & theirs & pairs.same_case), pairs.count(theirs), pairs.count(ours))
 
 
-def cases(table: ContingencyTable, initial: bool | None = None) -> Score:
+def cases(pairs: Pairs, initial: bool | None = None) -> Score:
     """Micro average over Capital, UPPER and mixed."""
-    return pool(case(table, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
+    return pool(case(pairs, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
 
 
-def encoded(table: ContingencyTable, symbol: str) -> Score:
+def encoded(pairs: Pairs, symbol: str) -> Score:
     """One of the six output classes of Nguyen et al. (2019).
 
     Each word is written as two symbols, its case (U with any capital, L without) and its
     mark (. , ? or $ for none).
     """
     if symbol in "UL":
-        return classify(table, lambda s: s is not None and (s.case is not Case.LOWER) == (symbol == "U"))
-    if symbol == "$":
-        return classify(table, lambda s: s is not None and table.mark(s) == "")
-    return mark(table, symbol, fold=True)
+        return classify(pairs, lambda side: side.words & ((side.cases != "lower") == (symbol == "U")))
+    return classify(pairs, lambda side: side.words & (side.folded == symbol.replace("$", "")))
 
 
-def boundary(table: ContingencyTable) -> Score:
+def boundary(pairs: Pairs) -> Score:
     """Sentence ends, whatever mark ends them."""
-    return classify(table, lambda s: s is not None and s.ends)
+    return classify(pairs, lambda side: side.ends)
 
 
-def _slots(table: ContingencyTable, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
-    """Marks that are correct, substituted, deleted (missed), inserted (false)."""
-    pairs = [(table.mark(k.reference, fold), table.mark(k.hypothesis, fold)) for k in table.kinds]
-    return (
-        table.total(a == b != "" for a, b in pairs),
-        table.total("" != a != b != "" for a, b in pairs),
-        table.total(a != "" == b for a, b in pairs),
-        table.total(a == "" != b for a, b in pairs),
-    )
+def _errors(pairs: Pairs, fold: bool) -> tuple[Counts, Counts, Counts]:
+    """Marks that are wrong (substituted, missed or false), those of the reference, and those of either side."""
+    a, b = (side.folded if fold else side.marks for side in (pairs.reference, pairs.hypothesis))
+    return pairs.count(a != b), pairs.count(a != ""), pairs.count((a != "") | (b != ""))
 
 
-def slot_error_rate(table: ContingencyTable, fold: bool) -> Figure:
+def slot_error_rate(pairs: Pairs, fold: bool) -> Figure:
     """Makhoul et al. (1999): (S + D + I) / (C + S + D); may exceed 1."""
-    c, s, d, i = _slots(table, fold)
-    return error_rate(s + d + i, c + s + d)
+    wrong, there, _ = _errors(pairs, fold)
+    return error_rate(wrong, there)
 
 
-def punctuation_error_rate(table: ContingencyTable, fold: bool) -> Figure:
+def punctuation_error_rate(pairs: Pairs, fold: bool) -> Figure:
     """PER as NVIDIA NeMo defines it, (S + D + I) / (C + S + D + I), on our alignment of words."""
-    c, s, d, i = _slots(table, fold)
-    return ratio(s + d + i, c + s + d + i)
+    wrong, _, either = _errors(pairs, fold)
+    return ratio(wrong, either)
 
 
-def _reference_words(table: ContingencyTable) -> Counts:
-    return table.count(lambda k: k.reference is not None)
-
-
-def word_error_rate(table: ContingencyTable) -> Figure:
+def word_error_rate(pairs: Pairs) -> Figure:
     """Word errors per reference word; case and marks do not count."""
-    return error_rate(table.count(lambda k: not k.same_word), _reference_words(table))
+    return error_rate(pairs.count(~pairs.same_word), pairs.count(pairs.reference.words))
 
 
-def word_accuracy(table: ContingencyTable) -> Figure:
-    """Share of reference words that the hypothesis has in the right case."""
-    return ratio(table.count(lambda k: k.same_word and k.same_case), _reference_words(table))
+def word_accuracy(pairs: Pairs, right: Truths | None = None) -> Figure:
+    """Share of reference words that the hypothesis has in the right case, and that are `right` otherwise."""
+    found = pairs.same_word & pairs.same_case & (True if right is None else right)
+    return ratio(pairs.count(found), pairs.count(pairs.reference.words))
 
 
-def exact_accuracy(table: ContingencyTable) -> Figure:
+def exact_accuracy(pairs: Pairs) -> Figure:
     """Share of reference words that the hypothesis has in the right case and with the right mark."""
-    right = table.count(
-        lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
-        and k.reference.mark == k.hypothesis.mark
-    )  # fmt: skip
-    return ratio(right, _reference_words(table))
+    return word_accuracy(pairs, pairs.reference.marks == pairs.hypothesis.marks)
 
 
 #: Name -> metric. Plain mark names are over , . ? after folding, `all.` ones are not folded; `around.` ones are
 #: for the paired marks, which a word can have besides its other mark; `every.` is over all 13, several to a word.
 METRICS: dict[str, Metric] = {
     **{NAMES[name]: partial(mark, name=name, fold=True) for name in THREE},
-    "micro": partial(micro, fold=True),
-    "macro": partial(macro, fold=True),
+    "micro": lambda pairs: pool(marks(pairs, fold=True)),
+    "macro": lambda pairs: mean(marks(pairs, fold=True)),
     **{f"all.{NAMES[name]}": partial(mark, name=name, fold=False) for name in MARKS},
-    "all.micro": partial(micro, fold=False),
-    "all.macro": partial(macro, fold=False),
+    "all.micro": lambda pairs: pool(marks(pairs, fold=False)),
+    "all.macro": lambda pairs: mean(marks(pairs, fold=False)),
     **{f"around.{AROUND_NAMES[name]}": partial(sign, name=name) for name in PairedMark},
     "around.micro": partial(signs, names=tuple(PairedMark)),
     "every.micro": partial(signs, names=(*MARKS, *PairedMark)),
@@ -260,15 +233,3 @@ ERRORS = frozenset({"ser", "all.ser", "per", "all.per", "wer"})
 CASED = frozenset(name for name in METRICS if name.startswith("case")) | {
     "encoded.U", "encoded.L", "word_accuracy", "exact_accuracy",
 }  # fmt: skip
-
-
-def word_counts(table: ContingencyTable) -> dict[str, int]:
-    """Word counts of the alignment: scores of marks mean little if many words differ."""
-    return {
-        "reference": int(_reference_words(table)),
-        "hypothesis": int(table.count(lambda k: k.hypothesis is not None)),
-        "correct": int(table.count(lambda k: k.same_word)),
-        "substituted": int(table.count(lambda k: bool(k.reference and k.hypothesis and not k.same_word))),
-        "deleted": int(table.count(lambda k: k.hypothesis is None)),
-        "inserted": int(table.count(lambda k: k.reference is None)),
-    }

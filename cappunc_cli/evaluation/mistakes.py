@@ -20,6 +20,7 @@ _CONTEXT, _MOST = 8, 3000
 #: Weights of mistakes without a probability: a wrong sentence end misleads readers, a comma hardly does.
 _SENTENCE, _EXCHANGE, _COMMA, _CASE = 0.9, 0.6, 0.4, 0.3
 _PLAIN = Label()
+_CASES = {Case.LOWER: "", Case.CAPITAL: "Capital", Case.UPPER: "UPPER", Case.MIXED: "mIxed"}
 #: The corrections of an editor, as a report names them.
 EDITS = tuple(
     f"{what} {how}"
@@ -49,12 +50,17 @@ def edits(wanted: Label | None, found: Label | None, before: tuple[Label | None,
         yield "capital missed"
 
 
+def _labels(alignment: Alignment) -> Iterator[tuple[int | None, int | None, Label | None, Label | None]]:
+    """Each pair of an alignment, and the labels of its words."""
+    for i, j in alignment.pairs:
+        ours = alignment.reference[i][1] if i is not None else None
+        yield i, j, ours, alignment.hypothesis[j][1] if j is not None else None
+
+
 def alignment_edits(alignment: Alignment) -> Iterator[tuple[str, int]]:
     """All corrections, each with the number of its pair in the alignment."""
     before: tuple[Label | None, Label | None] = (None, None)
-    for number, (i, j) in enumerate(alignment.pairs()):
-        wanted = alignment.reference[i].label if i is not None else None
-        found = alignment.hypothesis[j].label if j is not None else None
+    for number, (_, _, wanted, found) in enumerate(_labels(alignment)):
         for edit in edits(wanted, found, before):
             yield edit, number
         # After a word that one side lacks, that side's previous word stays the same.
@@ -113,28 +119,21 @@ def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
 def _mistakes(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
     place = 0  # the hypothesis word that a missing one would follow
     # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
-    asked = frozenset[PairedMark]().union(*(label.paired for label in {token.label for token in alignment.hypothesis}))
-    for i, j in alignment.pairs():
+    asked = frozenset[PairedMark]().union(*(label.paired for label in {label for _, label in alignment.hypothesis}))
+    words = sample.hypothesis
+    for i, j, ours, theirs in _labels(alignment):
         place = place if j is None else j
-        ours = alignment.reference[i].label if i is not None else None
-        theirs = alignment.hypothesis[j].label if j is not None else None
         true, found = (evaluation.fold.get(m, m) for m in (ours.mark if ours else "", theirs.mark if theirs else ""))
         groups: list[tuple[str, float]] = []
         if true != found:
-            groups.append((_mark_group(true, found), _weight(sample, j, true, found)))
+            groups.append((_group(true, found), _weight(sample, j, true, found)))
         ours_around, theirs_around = (label.paired & asked if label else frozenset() for label in (ours, theirs))
         groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
         groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
-        if evaluation.cased and i is not None and j is not None:
-            # The case of a substituted word cannot be compared.
-            same = alignment.reference[i].bare == alignment.hypothesis[j].bare
-            assert ours is not None
-            assert theirs is not None
-            if same and (ours.case, ours.form) != (theirs.case, theirs.form):
-                groups.append((_case_group(ours.case, theirs.case), _CASE))
-        if not groups:
-            continue
-        words = sample.hypothesis
+        # The case of a substituted word cannot be compared.
+        same = ours and theirs and alignment.reference[i][0] == alignment.hypothesis[j][0]  # type: ignore[index]
+        if evaluation.cased and ours and theirs and same and (ours.case, ours.form) != (theirs.case, theirs.form):
+            groups.append((_group(_CASES[ours.case], _CASES[theirs.case], "{} missed"), _CASE))
         for group, weight in groups:
             yield Mistake(
                 sample.name,
@@ -148,20 +147,10 @@ def _mistakes(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> I
             )
 
 
-def _mark_group(true: str, found: str) -> str:
+def _group(true: str, found: str, missed: str = "missed {}") -> str:
     if not true:
         return f"false {found}"
-    return f"{found} for {true}" if found else f"missed {true}"
-
-
-def _case_group(true: Case, found: Case) -> str:
-    if found is Case.LOWER:
-        return f"{_show(true)} missed"
-    return f"false {_show(found)}" if true is Case.LOWER else f"{_show(found)} for {_show(true)}"
-
-
-def _show(case: Case) -> str:
-    return {Case.LOWER: "lower", Case.CAPITAL: "Capital", Case.UPPER: "UPPER", Case.MIXED: "mIxed"}[case]
+    return f"{found} for {true}" if found else missed.format(true)
 
 
 def _weight(sample: Sample, j: int | None, true: str, found: str) -> float:

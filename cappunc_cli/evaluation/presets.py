@@ -8,114 +8,116 @@ or inserted word counts as a miss or a false alarm.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import Case, PairedMark
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.contingency import ContingencyTable, Side
 from cappunc_cli.evaluation.metrics import (
     PerThousand,
     Reported,
     Score,
     Value,
+    average,
     case,
     cases,
     classify,
     encoded,
+    mark,
     mean,
     pool,
     punctuation_error_rate,
-    ratio,
     sign,
     word_accuracy,
 )
 from cappunc_cli.evaluation.mistakes import EDITS, alignment_edits
+from cappunc_cli.evaluation.pairs import Pairs, Side
 
 Preset = Callable[[Evaluation], Mapping[str, Reported]]
-#: The class of a side, as a preset names it.
-Reader = Callable[[Side], str]
+_LONG = {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
+_AUTOPUNCT = {
+    ",": "COMMA", ".": "PERIOD", "?": "QUESTION", "!": "EXCLAMATION", ":": "COLON", ";": "SEMICOLON", "…": "ELLIPSIS",
+    "—": "DASH", PairedMark.OPEN_DASH: "OPEN_DASH", PairedMark.OPEN_QUESTION: "OPEN_QUES",
+    PairedMark.OPEN_EXCLAMATION: "OPEN_EXCL",
+    PairedMark.OPEN_QUOTE: "OPEN_QUOTE", PairedMark.CLOSE_QUOTE: "QUOTE",
+}  # fmt: skip
+_CASES = {"UPPER": Case.UPPER, "CAP": Case.CAPITAL, "MIX": Case.MIXED}
 
 
-def _classes(table: ContingencyTable, read: Reader, names: Sequence[str]) -> dict[str, Score]:
-    """One score per class."""
-
-    def one(name: str) -> Score:
-        return classify(table, lambda side: side is not None and read(side) == name)
-
-    return {name: one(name) for name in names}
+#: Gives the class of each word of a side, "" for none.
+Reader = Callable[[Side], NDArray[np.str_]]
 
 
-def _three(table: ContingencyTable) -> Reader:
-    """Read `,`, `.` or `?` after folding, or `O`."""
-    return lambda side: table.mark(side) or "O"
+def _class(pairs: Pairs, read: Reader, name: str) -> Score:
+    return classify(pairs, lambda side: side.words & (read(side) == name))
 
 
-def _named(scores: dict[str, Score], names: Mapping[str, str]) -> dict[str, Value]:
-    return {names.get(key, key): value for key, value in scores.items()}
+def _classes(pairs: Pairs, read: Reader, names: str) -> dict[str, Score]:
+    """One score per class; the first of the `names` is for words of no class."""
+    return {name: _class(pairs, read, name if i else "") for i, name in enumerate(names)}
 
 
-def _pooled(scores: dict[str, Score], names: Mapping[str, str], total: str) -> dict[str, Value]:
-    """Classes by the names of a project, and their micro average."""
-    return {**_named(scores, names), total: pool(scores.values())}
+def _renamed(side: Side, names: Mapping[str, str]) -> NDArray[np.str_]:
+    """The marks of a side, by other names where there are any."""
+    return np.array([names.get(one, one) for one in side.marks.tolist()], "U1")
 
 
-def weighted(scores: Iterable[Score]) -> Score:
-    """Mean of the classes' scores, weighted by their words in the reference."""
-    many = list(scores)
-    weights = np.stack([s.reference for s in many])
-    total = weights.sum(axis=0)
-    sums = pool(many)
-    precision, recall, f1 = (
-        ratio((np.stack(figures) * weights).sum(axis=0), total)
-        for figures in ([s.precision for s in many], [s.recall for s in many], [s.f1 for s in many])
-    )
-    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
+def _pooled(scores: dict[str, Score], total: str) -> dict[str, Value]:
+    """Classes, and their micro average."""
+    return {**scores, total: pool(scores.values())}
 
 
-def _occurring(scores: Iterable[Score]) -> list[Score]:
-    """Classes with words in the reference: NeMo's macro average divides by their number."""
-    return [s for s in scores if np.any(s.reference > 0)]
+def _three(pairs: Pairs, names: Mapping[str, str] = _LONG) -> dict[str, Score]:
+    """The scores of , . ? after folding, by the names of a project."""
+    return {name: mark(pairs, own, fold=True) for own, name in names.items()}
+
+
+def _whole_cases(pairs: Pairs, names: Mapping[str, Case]) -> dict[str, Score]:
+    """The scores of classes of case, whatever the case of each letter."""
+    return {name: _class(pairs, lambda side: side.cases, own.value) for name, own in names.items()}
 
 
 def xashru(evaluation: Evaluation) -> dict[str, Value]:
     """xashru/punctuation-restoration (Alam et al. 2020), also Shi et al. 2021: micro over , . ?"""
-    table = evaluation.table
-    scores = _classes(table, _three(table), ",.?")
-    return _pooled(scores, _LONG, "overall")
+    return _pooled(_three(evaluation.pairs), "overall")
 
 
 def nemo(evaluation: Evaluation) -> dict[str, Value]:
     """NVIDIA NeMo: averages include the class of words without a mark."""
-    table = evaluation.table
+    pairs = evaluation.pairs
     result: dict[str, Value] = {}
-    marks = _classes(table, _three(table), "O,.?")
-    groups = {"punct": marks}
+    groups = {"punct": _classes(pairs, lambda side: side.folded, "O,.?")}
     if evaluation.cased:
-        groups["capit"] = _classes(table, lambda side: "U" if side.capital else "O", "OU")
+        groups["capit"] = _classes(pairs, lambda side: np.where(side.capitals, "U", ""), "OU")
     for group, scores in groups.items():
+        # The macro average divides by the number of classes with words in the reference.
+        occurring = [one for one in scores.values() if one.reference > 0]
         result |= {f"{group} {name}": value for name, value in scores.items()}
         result[f"{group} micro"] = pool(scores.values())
-        result[f"{group} macro"] = mean(_occurring(scores.values()))
-        result[f"{group} weighted"] = weighted(scores.values())
-    return {**result, "PER": punctuation_error_rate(table, fold=True)}
+        result[f"{group} macro"] = mean(occurring)
+        result[f"{group} weighted"] = _weighted(scores)
+    return {**result, "PER": punctuation_error_rate(pairs, fold=True)}
+
+
+def _weighted(scores: Mapping[str, Score]) -> Score:
+    """Mean of the classes' scores, weighted by their words in the reference."""
+    return average(scores.values(), lambda one: one.reference)
 
 
 def sepp(evaluation: Evaluation) -> dict[str, Value]:
     """SEPP-NLG 2021: macro over none and five marks (! and ; are periods), and separately sentence ends."""
-    table = evaluation.table
 
-    def read(side: Side) -> str:
-        mark = {"!": ".", ";": ".", "…": ".", "—": "-"}.get(side.mark, side.mark)
-        return mark or "0"
+    def read(side: Side) -> NDArray[np.str_]:
+        return _renamed(side, {"!": ".", ";": ".", "…": ".", "—": "-"})
 
-    scores = _classes(table, read, "0.,?-:")
-    ends = _classes(table, lambda side: "1" if read(side) in {".", "?"} else "0", "01")
+    scores = _classes(evaluation.pairs, read, "0.,?-:")
+    ends = _classes(evaluation.pairs, lambda side: np.where(np.isin(read(side), [".", "?"]), "1", ""), "01")
     return {
         **{f"mark {name}": value for name, value in scores.items()},
         "macro avg": mean(scores.values()),
-        "weighted avg": weighted(scores.values()),
+        "weighted avg": _weighted(scores),
         "sentence end 1": ends["1"],
         "sentence end macro": mean(ends.values()),
     }
@@ -123,30 +125,23 @@ def sepp(evaluation: Evaluation) -> dict[str, Value]:
 
 def edge(evaluation: Evaluation) -> dict[str, Value]:
     """Edge-Punct-Casing (2024): micro over , . ? and micro over UPPER, CAP, MIX."""
-    table = evaluation.table
-    marks = _classes(table, _three(table), ",.?")
-    result = _pooled(marks, _LONG, "punctuation overall")
+    result = _pooled(_three(evaluation.pairs), "punctuation overall")
     if evaluation.cased:
-        cases = _classes(table, lambda side: side.case.value, [Case.UPPER, Case.CAPITAL, Case.MIXED])
-        names = {Case.UPPER.value: "UPPER", Case.CAPITAL.value: "CAP", Case.MIXED.value: "MIX"}
-        result |= _pooled(cases, names, "casing overall")
+        result |= _pooled(_whole_cases(evaluation.pairs, _CASES), "casing overall")
     return result
 
 
 def jointcappunc(evaluation: Evaluation) -> dict[str, Value]:
     """JointCapPunc (2022): micro over . , ? and micro over the cases 1 (Capital) and 2 (UPPER)."""
-    table = evaluation.table
-    marks = _classes(table, _three(table), ".,?")
-    result = _pooled(marks, {**_LONG, "?": "QMARK"}, "f1_punc")
+    result = _pooled(_three(evaluation.pairs, {".": "PERIOD", ",": "COMMA", "?": "QMARK"}), "f1_punc")
     if evaluation.cased:
-        cases = _classes(table, lambda side: side.case.value, [Case.CAPITAL, Case.UPPER])
-        result |= _pooled(cases, {"capital": "1", "upper": "2"}, "f1_cap")
+        result |= _pooled(_whole_cases(evaluation.pairs, {"1": Case.CAPITAL, "2": Case.UPPER}), "f1_cap")
     return result
 
 
 def nguyen(evaluation: Evaluation) -> dict[str, Value]:
     """Nguyen et al. (2019): the six encoded classes U L . , ? $."""
-    return {symbol: encoded(evaluation.table, symbol) for symbol in ("UL" if evaluation.cased else "") + ".,?$"}
+    return {symbol: encoded(evaluation.pairs, symbol) for symbol in ("UL" if evaluation.cased else "") + ".,?$"}
 
 
 def caranica(evaluation: Evaluation) -> dict[str, Value]:
@@ -155,52 +150,35 @@ def caranica(evaluation: Evaluation) -> dict[str, Value]:
     Word accuracy is the share of reference words that the hypothesis has in the right case and with
     the right one of the two marks, or none; case accuracy ignores the mark.
     """
-    table = evaluation.table
+    pairs = evaluation.pairs
 
-    def read(side: Side) -> str:
-        return "." if side.mark in {*".?!:;…"} else "," if side.mark == "," else ""
+    def read(side: Side) -> NDArray[np.str_]:
+        return _renamed(side, {**dict.fromkeys("?!:;…", "."), "—": ""})
 
-    marks = _classes(table, read, ",.")
-    result: dict[str, Value] = _named(marks, _LONG)
+    result: dict[str, Value] = {name: _class(pairs, read, own) for name, own in (("COMMA", ","), ("PERIOD", "."))}
     if evaluation.cased:
-        right = table.count(
-            lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
-            and read(k.reference) == read(k.hypothesis)
-        )  # fmt: skip
-        words = table.count(lambda k: k.reference is not None)
-        result |= {"CAP": cases(table), "word accuracy": ratio(right, words), "case accuracy": word_accuracy(table)}
+        right = word_accuracy(pairs, read(pairs.reference) == read(pairs.hypothesis))
+        result |= {"CAP": cases(pairs), "word accuracy": right, "case accuracy": word_accuracy(pairs)}
     return result
 
 
 def autopunct(evaluation: Evaluation) -> dict[str, Value]:
     """AutoPunct (2021): 13 classes, several per word, and micro over them; micro over the cases."""
-    scores = {name: sign(evaluation.table, symbol) for symbol, name in _AUTOPUNCT.items()}
-    result = _pooled(scores, {}, "punctuation micro")
+    pairs = evaluation.pairs
+    result = _pooled({name: sign(pairs, symbol) for symbol, name in _AUTOPUNCT.items()}, "punctuation micro")
     if evaluation.cased:
-        names = {Case.CAPITAL: "CAP", Case.UPPER: "UPPER", Case.MIXED: "MIX"}
-        cases = {name: case(evaluation.table, wanted) for wanted, name in names.items()}
-        result |= _pooled(cases, {}, "capitalisation micro")
+        own = {name: case(pairs, _CASES[name]) for name in ("CAP", "UPPER", "MIX")}
+        result |= _pooled(own, "capitalisation micro")
     return result
 
 
 def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
     """Corrections that an editor would have to make (`mistakes.edits`), per 1,000 words of the reference."""
-    counts = Counter[str]()
-    words = 0
-    for alignment in evaluation.alignments:
-        words += len(alignment.reference)
-        counts.update(edit for edit, _ in alignment_edits(alignment))
+    words = sum(len(alignment.reference) for alignment in evaluation.alignments)
+    counts = Counter(edit for alignment in evaluation.alignments for edit, _ in alignment_edits(alignment))
     every = PerThousand(counts.total(), words)
     return {"all edits": every, **{edit: PerThousand(counts[edit], words) for edit in EDITS}}
 
-
-_AUTOPUNCT = {
-    ",": "COMMA", ".": "PERIOD", "?": "QUESTION", "!": "EXCLAMATION", ":": "COLON", ";": "SEMICOLON", "…": "ELLIPSIS",
-    "—": "DASH", PairedMark.OPEN_DASH: "OPEN_DASH", PairedMark.OPEN_QUESTION: "OPEN_QUES",
-    PairedMark.OPEN_EXCLAMATION: "OPEN_EXCL",
-    PairedMark.OPEN_QUOTE: "OPEN_QUOTE", PairedMark.CLOSE_QUOTE: "QUOTE",
-}  # fmt: skip
-_LONG = {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
 #: Name on the command line -> preset. To add one, write a function and name it here.
 PRESETS: dict[str, Preset] = {

@@ -1,4 +1,4 @@
-"""The report on one hypothesis: its rows as a table, JSON and CSV; the signature of its scores; and minimum scores."""
+"""The report on one hypothesis: its scores as a table, JSON and CSV; their signature; and minimum scores."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import Interval
-from cappunc_cli.evaluation.contingency import THREE, confusion, tabulate
-from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, word_counts
-from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.evaluation.bootstrap import Interval, Resampled
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, figure
+from cappunc_cli.evaluation.pairs import confusion, has_other_marks, pairs_of, word_counts
 from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
@@ -75,67 +75,135 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
     return digest.hexdigest()[:12]
 
 
+@dataclass(frozen=True, slots=True)
+class System:
+    """A scored hypothesis, by its name: `preset` has the scores as another project defines them, if asked for.
+
+    `resampled` is what the bootstrap says of its scores, if it was drawn.
+    """
+
+    name: str
+    evaluation: Evaluation
+    preset: Mapping[str, Reported] | None = None
+    resampled: Resampled | None = None
+
+    @property
+    def scores(self) -> Mapping[str, Reported]:
+        """Those that are asked for."""
+        return self.evaluation.scores if self.preset is None else self.preset
+
+    @property
+    def intervals(self) -> Mapping[str, Interval]:
+        """The intervals of scores; {} unless drawn."""
+        return self.resampled.intervals if self.resampled else {}
+
+
 def metric_title(name: str) -> str:
     """The name of a metric as shown in reports."""
     short = name.removeprefix("all.").removeprefix("around.")
     return _TITLES.get(short, short) + (" ↓" if name in ERRORS else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRow:
-    """One line of a table."""
-
-    section: str
-    name: str
-    value: Reported
-    interval: Interval | None = None
+def headline(value: Reported) -> float:
+    """The one figure of a metric: F1, or the rate itself."""
+    return value.rate if isinstance(value, PerThousand) else float(figure(value))
 
 
-def rows(evaluation: Evaluation, intervals: Mapping[str, Interval] | None = None) -> list[ReportRow]:
-    """The rows of the report, without marks that neither side has and sections without information."""
-    scores, bounds = evaluation.scores, intervals or {}
-    result = []
+def plain(value: Reported) -> float | dict[str, float | int]:
+    """The value of a metric as a JSON value."""
+    if isinstance(value, PerThousand):
+        return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
+    if not isinstance(value, Score):
+        return float(value)
+    counts = {"hits": value.hits, "hypothesis": value.hypothesis, "reference": value.reference}
+    return {part: float(getattr(value, part)) for part in _PARTS} | {key: int(one) for key, one in counts.items()}
+
+
+def sections(evaluation: Evaluation) -> dict[str, Mapping[str, Reported]]:
+    """The scores to show, without marks that neither side has and sections without information."""
+    scores = evaluation.scores
+    found: dict[str, Mapping[str, Reported]] = {}
     for section, names in SECTIONS.items():
-        for name in names:
-            value = scores.get(name)
-            if value is None or (isinstance(value, Score) and not (value.reference or value.hypothesis)):
-                continue
-            result.append(ReportRow(section, name, value, bounds.get(name)))
-    idle = set() if has_other_marks(evaluation) else {"All marks"}
-    if not any(row.name.startswith("around.") for row in result):
-        idle.add("Around the word")
-    return [row for row in result if row.section not in idle]
+        known = {name: scores[name] for name in names if name in scores and not _is_idle(scores[name])}
+        if section == "Around the word" and not any(name.startswith("around.") for name in known):
+            continue
+        if known and (section != "All marks" or has_other_marks(evaluation.pairs)):
+            found[section] = known
+    return found
 
 
-def has_other_marks(evaluation: Evaluation) -> bool:
-    """Whether either side writes any mark that is not , . or ?"""
-    sides = (side for kind in evaluation.table.kinds for side in (kind.reference, kind.hypothesis))
-    return any(side is not None and side.mark not in {"", *THREE} for side in sides)
+def _is_idle(value: Reported) -> bool:
+    return isinstance(value, Score) and not (value.reference or value.hypothesis)
 
 
-def preset_rows(evaluation: Evaluation, name: str) -> list[ReportRow]:
-    """The rows of a preset: scores as another project defines them."""
-    return [ReportRow(name, key, value) for key, value in PRESETS[name](evaluation).items()]
+def table(
+    found: Mapping[str, Mapping[str, Reported]], intervals: Mapping[str, Interval] = MappingProxyType({})
+) -> Table:
+    """The scores of one hypothesis by section, whose names are titles."""
+    head = ["", "precision", "recall", "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
+    rows = []
+    for section, scores in found.items():
+        rows += [[section], *(_cells(name, value, intervals) for name, value in scores.items())]
+    return Table(head, rows)
 
 
-def as_dict(
-    evaluation: Evaluation, signature: Signature, intervals: Mapping[str, Interval] | None, extra: Mapping[str, object]
-) -> dict[str, object]:
-    """The whole report as JSON values."""
+def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> list[str]:
+    """The cells of a row as text; percentages have one decimal."""
+    title, bounds = metric_title(name), [""] if intervals else []
+    if interval := intervals.get(name):
+        bounds = [f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"]
+    if isinstance(value, Score):
+        figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
+        return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
+    if isinstance(value, PerThousand):
+        return [title, "", "", f"{value.rate:.1f} ‰", *bounds, f"{value.words:,}", f"{value.count:,}"]
+    return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
+
+
+def as_csv(found: Mapping[str, Mapping[str, Reported]], intervals: Mapping[str, Interval], signature: Signature) -> str:
+    """One line per metric; the last column is the signature, so that copied lines keep it."""
+    lines = []
+    for section, scores in found.items():
+        for name, value in scores.items():
+            own = plain(value)
+            cells: Mapping[str, object] = own if isinstance(own, dict) else {"rate": own}
+            if isinstance(value, PerThousand):
+                cells = {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
+            bounds = asdict(intervals[name]) if intervals else {}
+            lines.append({"section": section, "name": name, **cells, **bounds, "signature": signature})
+    return csv_text(_HEADER, lines)
+
+
+def csv_text(header: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, header, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def as_dict(system: System, signature: Signature) -> dict[str, object]:
+    """The report on one hypothesis as JSON values."""
+    evaluation = system.evaluation
+    words = word_counts(evaluation.pairs)
     result: dict[str, object] = {
         "signature": str(signature),
         "options": signature.fields(),
-        "words": {**word_counts(evaluation.table), "wer": float(METRICS["wer"](evaluation.table))},  # type: ignore[arg-type]
-        "scores": {name: plain(value) for name, value in evaluation.scores.items()},
-        "confusion": confusion(evaluation.table),
-        "files": files(evaluation),
+        "words": {**words, "wer": headline(METRICS["wer"](evaluation.pairs))},
+        "scores": plain_scores(evaluation.scores),
+        "confusion": confusion(evaluation.pairs),
+        "files": files_of(evaluation),
     }
-    if intervals:
-        result["intervals"] = {name: asdict(interval) for name, interval in intervals.items()}
-    return result | dict(extra)
+    if system.resampled:
+        result["intervals"] = {name: asdict(interval) for name, interval in system.intervals.items()}
+    return result
 
 
-def files(evaluation: Evaluation) -> list[dict[str, object]]:
+def plain_scores(scores: Mapping[str, Reported]) -> dict[str, object]:
+    return {name: plain(value) for name, value in scores.items()}
+
+
+def files_of(evaluation: Evaluation) -> list[dict[str, object]]:
     """The main figures of each file as JSON values, with its name and number of words."""
     known = zip(evaluation.samples, file_scores(evaluation), strict=True)
     return [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known]
@@ -144,8 +212,8 @@ def files(evaluation: Evaluation) -> list[dict[str, object]]:
 def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
     """The main figures of each file."""
     names = ("micro", "macro", "boundary", "ser", "wer", *(("case",) if evaluation.cased else ()))
-    tables = (tabulate([alignment], evaluation.fold) for alignment in evaluation.alignments)
-    return [{name: headline(METRICS[name](table)) for name in names} for table in tables]
+    own = (pairs_of([alignment], evaluation.fold) for alignment in evaluation.alignments)
+    return [{name: headline(METRICS[name](pairs)) for name in names} for pairs in own]
 
 
 def file_table(evaluation: Evaluation) -> Table:
@@ -158,73 +226,9 @@ def file_table(evaluation: Evaluation) -> Table:
     return Table(["file", "words", *map(metric_title, scores[0])], rows)
 
 
-def headline(value: Reported) -> float:
-    """The one figure of a metric: F1, or the rate itself."""
-    if isinstance(value, PerThousand):
-        return value.rate
-    return float(value.f1 if isinstance(value, Score) else value)
-
-
-def plain(value: Reported) -> float | dict[str, float | int]:
-    """The value of a metric as a JSON value."""
-    if isinstance(value, PerThousand):
-        return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
-    if not isinstance(value, Score):
-        return float(value)
-    return {
-        "precision": float(value.precision),
-        "recall": float(value.recall),
-        "f1": float(value.f1),
-        "hits": int(value.hits),
-        "hypothesis": int(value.hypothesis),
-        "reference": int(value.reference),
-    }
-
-
-def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
-    """One line per metric; the last column is the signature, so that copied lines keep it."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _HEADER, lineterminator="\n")
-    writer.writeheader()
-    for row in lines:
-        value = plain(row.value)
-        cells = value if isinstance(value, dict) else {"rate": value}
-        if isinstance(row.value, PerThousand):
-            cells = {"rate": cells["per_thousand"], "hypothesis": row.value.count, "reference": row.value.words}
-        bounds = asdict(row.interval) if row.interval else {}
-        writer.writerow({"section": row.section, "name": row.name, **cells, **bounds, "signature": signature})
-    return out.getvalue()
-
-
-def table(lines: Sequence[ReportRow]) -> Table:
-    """The rows of a report, with their sections as titles."""
-    with_bounds = any(row.interval for row in lines)
-    head = ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "ref", "hyp"]
-    rows: list[list[str]] = []
-    section = ""
-    for row in lines:
-        if row.section != section:
-            section = row.section
-            rows.append([section])
-        rows.append(_cells(row, with_bounds))
-    return Table(head, rows)
-
-
-def _cells(row: ReportRow, with_bounds: bool) -> list[str]:
-    """The cells of a row as text; percentages have one decimal."""
-    title = metric_title(row.name)
-    bounds = [f"{100 * row.interval.low:.1f}–{100 * row.interval.high:.1f}" if row.interval else ""] * with_bounds
-    if isinstance(row.value, Score):
-        value = row.value
-        figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
-        return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
-    if isinstance(row.value, PerThousand):
-        return [title, "", "", f"{row.value.rate:.1f} ‰", *bounds, f"{row.value.words:,}", f"{row.value.count:,}"]
-    return [title, "", "", f"{100 * float(row.value):.1f}", *bounds, "", ""]
-
-
-def word_line(words: Mapping[str, int]) -> str:
+def word_line(evaluation: Evaluation) -> str:
     """One line about the alignment, because scores of marks mean little if many words differ."""
+    words = word_counts(evaluation.pairs)
     wrong = words["substituted"] + words["deleted"] + words["inserted"]
     rate = 100 * wrong / words["reference"] if words["reference"] else 0.0
     return (
@@ -233,10 +237,12 @@ def word_line(words: Mapping[str, int]) -> str:
     )
 
 
-def parse_requirement(text: str) -> tuple[str, float]:
-    """Parse `micro=0.75` or `comma.recall=0.6`; raises WrongUsage if it is not a score and a limit."""
+def parse_requirement(text: str) -> tuple[str, str, float]:
+    """Parse `micro=0.75` or `comma.recall=0.6`: the score, its part and the limit; raises WrongUsage."""
     name, _, number = text.partition("=")
-    metric = name.rpartition(".")[0] if name.endswith(tuple(f".{part}" for part in _PARTS)) else name
+    metric, _, part = name.rpartition(".")
+    if name in METRICS or part not in _PARTS:
+        metric, part = name, "f1"
     if metric not in METRICS:
         raise WrongUsage(f"--fail-under {text!r}: unknown score {name!r}; choose from {', '.join(METRICS)}")
     if metric in ERRORS:
@@ -247,19 +253,18 @@ def parse_requirement(text: str) -> tuple[str, float]:
         raise WrongUsage(f"--fail-under {text!r}: write {name}=0.75") from None
     if not 0 <= limit <= 1:
         raise WrongUsage(f"--fail-under {text!r}: the limit must be between 0 and 1")
-    return name, limit
+    return metric, part, limit
 
 
-def unmet(limits: Iterable[tuple[str, float]], evaluation: Evaluation) -> list[str]:
+def unmet(limits: Iterable[tuple[str, str, float]], evaluation: Evaluation) -> list[str]:
     """One line for each limit that is not reached; a score that cannot be computed counts as not reached."""
     result = []
-    for name, limit in limits:
-        metric, _, part = name.rpartition(".") if name not in METRICS else (name, "", "f1")
+    for metric, part, limit in limits:
         value = evaluation.scores.get(metric)
-        if value is None:
+        name = metric if part == "f1" else f"{metric}.{part}"
+        found = None if value is None else float(getattr(value, part) if isinstance(value, Score) else value)
+        if found is None:
             result.append(f"{name} cannot be computed: the reference has no capitals")
-            continue
-        figure = float(getattr(value, part) if isinstance(value, Score) else value)
-        if figure < limit:
-            result.append(f"{name} is {figure:.4f}, below {limit:g}")
+        elif found < limit:
+            result.append(f"{name} is {found:.4f}, below {limit:g}")
     return result

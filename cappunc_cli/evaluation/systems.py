@@ -6,16 +6,24 @@ system with p < 0.05.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import Resampled, resample
-from cappunc_cli.evaluation.metrics import Reported, Score, word_counts
+from cappunc_cli.evaluation.bootstrap import resample
+from cappunc_cli.evaluation.metrics import Score
+from cappunc_cli.evaluation.pairs import word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.report import Signature, file_scores, files, headline, metric_title, plain
+from cappunc_cli.evaluation.report import (
+    Signature,
+    System,
+    csv_text,
+    file_scores,
+    files_of,
+    headline,
+    metric_title,
+    plain_scores,
+)
 from cappunc_cli.evaluation.tables import Table
 
 #: The columns of the table; --json and --csv have all scores.
@@ -23,16 +31,7 @@ COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
 #: The figures of the table by file.
 BY_FILE = ("micro", "boundary", "case")
 _SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """One system: its name, its scores, and what resampling says of them (None with another project's metric)."""
-
-    name: str
-    evaluation: Evaluation
-    scores: Mapping[str, Reported]
-    resampled: Resampled | None
+_HEADER = ("system", "name", "precision", "recall", "figure", "low", "high", "difference", "p", "signature")
 
 
 def compare(evaluations: Mapping[str, Evaluation], draws: int, seed: int, preset: str | None = None) -> list[System]:
@@ -40,12 +39,10 @@ def compare(evaluations: Mapping[str, Evaluation], draws: int, seed: int, preset
 
     With a `preset`, which has no intervals, they are scored as another project does.
     """
-    many = list(evaluations.values())
-    resampled: Sequence[Resampled | None] = resample(many, draws, seed) if not preset else [None] * len(many)
-    return [
-        System(name, evaluation, PRESETS[preset](evaluation) if preset else evaluation.scores, found)
-        for (name, evaluation), found in zip(evaluations.items(), resampled, strict=True)
-    ]
+    if preset:
+        return [System(name, evaluation, PRESETS[preset](evaluation)) for name, evaluation in evaluations.items()]
+    resampled = resample(list(evaluations.values()), draws, seed)
+    return [System(*item, None, found) for item, found in zip(evaluations.items(), resampled, strict=True)]
 
 
 def table(systems: Sequence[System]) -> Table:
@@ -62,22 +59,16 @@ def bars(systems: Sequence[System]) -> list[list[float | None]]:
     """The F1 to draw in each cell of `table`; error rates and p-values have none."""
     names = _columns(systems)
     rest: list[float | None] = [None] if systems[0].resampled else []
-    return [[_share(system.scores[name]) for name in names] + rest for system in systems]
-
-
-def _share(value: Reported) -> float | None:
-    return float(value.f1) if isinstance(value, Score) else None
+    values = ([system.scores[name] for name in names] for system in systems)
+    return [[*(float(value.f1) if isinstance(value, Score) else None for value in own), *rest] for own in values]
 
 
 def _columns(systems: Sequence[System]) -> list[str]:
     first = systems[0].scores
-    if systems[0].resampled is None:
+    if systems[0].preset is not None:
         return list(first)
-    return [name for name in COLUMNS if name in first and not _idle(first[name])]
-
-
-def _idle(value: Reported) -> bool:
-    return isinstance(value, Score) and not value.reference
+    idle = {name for name, value in first.items() if isinstance(value, Score) and not value.reference}
+    return [name for name in COLUMNS if name in first and name not in idle]
 
 
 def _cell(system: System, name: str) -> str:
@@ -97,7 +88,7 @@ def _p(system: System) -> str:
 
 def notes(systems: Sequence[System], signature: Signature) -> list[str]:
     """The lines below the table."""
-    words = word_counts(systems[0].evaluation.table)["reference"]
+    words = word_counts(systems[0].evaluation.pairs)["reference"]
     test = f"* p < {_SIGNIFICANT:g} against {systems[0].name}, paired bootstrap; ±: 95 %. "
     return [f"{test if systems[0].resampled else ''}F1 in per cent, {words:,} reference words.", str(signature)]
 
@@ -119,9 +110,9 @@ def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object
     result: dict[str, object] = {}
     for system in systems:
         entry: dict[str, object] = {
-            "words": word_counts(system.evaluation.table),
-            "scores": {name: plain(value) for name, value in system.scores.items()},
-            "files": files(system.evaluation),
+            "words": word_counts(system.evaluation.pairs),
+            "scores": plain_scores(system.scores),
+            "files": files_of(system.evaluation),
         }
         if system.resampled:
             entry["intervals"] = {name: asdict(found) for name, found in system.resampled.intervals.items()}
@@ -132,10 +123,7 @@ def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object
 
 def as_csv(systems: Sequence[System], signature: Signature) -> str:
     """One line for each system and score, with the interval, and the difference to the first system."""
-    out = io.StringIO()
-    head = ("system", "name", "precision", "recall", "figure", "low", "high", "difference", "p", "signature")
-    writer = csv.DictWriter(out, head, lineterminator="\n")
-    writer.writeheader()
+    lines = []
     for system in systems:
         for name, value in system.scores.items():
             row = {"system": system.name, "name": name, "figure": headline(value), "signature": signature}
@@ -145,5 +133,5 @@ def as_csv(systems: Sequence[System], signature: Signature) -> str:
                 row |= asdict(system.resampled.intervals[name])
                 if difference := system.resampled.differences.get(name):
                     row |= {"difference": difference.difference, "p": difference.p}
-            writer.writerow(row)
-    return out.getvalue()
+            lines.append(row)
+    return csv_text(_HEADER, lines)

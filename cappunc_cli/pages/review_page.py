@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.pauses import pauses, spread_times
-from cappunc_cli.evaluation.align import align, tokens
+from cappunc_cli.evaluation.align import align
 from cappunc_cli.pages.html_page import HtmlPage, asset
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def compared(found: dict[str, Any], theirs: Sequence[str], name: str) -> dict[st
     beside: list[str | None] = [None] * len(found["texts"])
     between: dict[str, str] = {}
     at = 0
-    for i, j in align(tokens(found["texts"]), tokens(theirs)).pairs():
+    for i, j in align(found["texts"], theirs).pairs:
         if i is None and j is not None:
             between[str(at)] = f"{between.get(str(at), '')} {theirs[j]}".strip()
         elif i is not None:

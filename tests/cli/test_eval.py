@@ -24,7 +24,7 @@ from cappunc_cli.cli.main import app, main
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import datasets
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
-from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, metric_title, rows
+from cappunc_cli.evaluation.report import Signature, System, describe_fold, hash_words, metric_title, sections
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.features.evaluate.pages import page
 
@@ -521,7 +521,7 @@ def test_text_is_escaped_in_the_page() -> None:
     from cappunc_cli.evaluation import Sample, evaluate
 
     evaluation = evaluate([Sample("<b>&", ["a<script>x,", "b."], ["a<script>x", "b."])])
-    text = page(evaluation, Signature("1", "none", (), "0"), rows(evaluation))
+    text = page(System("", evaluation), Signature("1", "none", (), "0"))
     assert "a<script>" not in text
     assert "<b>&<" not in text
 
@@ -582,7 +582,7 @@ def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
 
     def titles(reference: str, hypothesis: str) -> list[str]:
         evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])
-        return [metric_title(row.name) for row in rows(evaluation) if row.section == "Around the word"]
+        return [metric_title(name) for name in sections(evaluation).get("Around the word", ())]
 
     assert titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?") == [
         "question ¿", "quote “", "quote ”", "micro", "micro of every mark"

@@ -11,9 +11,9 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 from cappunc_cli.document.labels import FOLD, strip
 from cappunc_cli.evaluation import Evaluation, Sample, evaluate
-from cappunc_cli.evaluation.calibration import expected_error, fold_columns, truth
-from cappunc_cli.evaluation.contingency import NO_FOLD, confusion
-from cappunc_cli.evaluation.metrics import CASED, METRICS, Score, word_counts
+from cappunc_cli.evaluation.calibration import calibration_error, expected_error, fold_columns
+from cappunc_cli.evaluation.metrics import CASED, METRICS, Score
+from cappunc_cli.evaluation.pairs import NO_FOLD, confusion, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
 
 
@@ -156,22 +156,22 @@ def test_marks_where_the_reference_has_none_are_no_perfect_score() -> None:
 
 
 def test_counts_of_words() -> None:
-    assert word_counts(scored(OTHER, OTHER_HEARD).table) == {
+    assert word_counts(scored(OTHER, OTHER_HEARD).pairs) == {
         "reference": 12, "hypothesis": 12, "correct": 10, "substituted": 1, "deleted": 1, "inserted": 1,
     }  # fmt: skip
 
 
 def test_confusion_by_hand() -> None:
-    matrix = confusion(scored(SAME, SAME_HEARD).table, fold=True)
+    matrix = confusion(scored(SAME, SAME_HEARD).pairs, fold=True)
     assert matrix == {
         "": {"": 3, ",": 1, ".": 0, "?": 1},
         ",": {"": 1, ",": 1, ".": 0, "?": 0},
         ".": {"": 1, ",": 0, ".": 3, "?": 0},
         "?": {"": 0, ",": 0, ".": 1, "?": 0},
     }
-    everything = confusion(scored(SAME, SAME_HEARD).table)
+    everything = confusion(scored(SAME, SAME_HEARD).pairs)
     assert everything["!"]["."] == everything[":"][","] == everything[";"][";"] == everything["…"][""] == 1
-    lost = confusion(scored(OTHER, OTHER_HEARD).table, fold=True)
+    lost = confusion(scored(OTHER, OTHER_HEARD).pairs, fold=True)
     assert lost[","][""] == 3
     assert lost[""][","] == 1
 
@@ -352,5 +352,9 @@ def test_probabilities_fold_like_marks() -> None:
     assert folded[0].tolist() == pytest.approx([0.1, 0.4, 0.4, 0.1])
 
 
-def test_truth_of_inserted_and_deleted_words() -> None:
-    assert truth(scored(OTHER, OTHER_HEARD).alignments[0]) == [1, 0, 2, 0, 3, 0, 2, 0, 0, 0, 1, 0]
+def test_an_inserted_word_should_have_no_mark_and_a_deleted_one_counts_nowhere() -> None:
+    # true of `so good morning. dear folks? we now. uh, here it goes Bob!`: , none . none ? none . none none none , none
+    rows = np.full((12, 4), 1.0, dtype=np.float32)
+    sample = Sample("x", OTHER.split(), OTHER_HEARD.split(), probabilities=rows)
+    # wrong: so without its comma, the inserted `uh,`, goes, Bob!
+    assert calibration_error(evaluate([sample])) == pytest.approx(4 / 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation, Sample, evaluate
-from cappunc_cli.evaluation.bootstrap import BLOCK, blocks, resample
+from cappunc_cli.evaluation.bootstrap import resample
+from cappunc_cli.evaluation.metrics import Score
+from cappunc_cli.evaluation.pairs import BLOCK
 from cappunc_cli.evaluation.report import Signature
 from cappunc_cli.evaluation.systems import compare, notes, table
 
@@ -112,11 +115,12 @@ def test_blocks_add_up_to_the_table() -> None:
     words = [f"w{rng.randrange(9)}{rng.choice(['', ',', '.'])}" for _ in range(240)]
     other = [word for word in words if rng.random() > 0.1]
     evaluation = evaluate([Sample("x", words, other), Sample("y", ["a."], ["a"])])
-    known: dict[object, int] = {}
-    matrix = blocks(evaluation, known)  # type: ignore[arg-type]
-    assert len(matrix) == 240 // 50 + 1 + 1
-    counts = dict(zip(evaluation.table.kinds, evaluation.table.counts.tolist(), strict=True))
-    assert {kind: int(matrix[:, i].sum()) for kind, i in known.items()} == counts
+    assert np.bincount(evaluation.pairs.blocks, evaluation.pairs.reference.words).tolist() == [50, 50, 50, 50, 40, 1]
+    by_block = replace(evaluation.pairs, weights=np.eye(240 // 50 + 1 + 1))
+    for name, value in evaluation.scores.items():
+        drawn = evaluation.scores_of(by_block)[name]
+        if isinstance(value, Score) and isinstance(drawn, Score):
+            assert (drawn.hits.sum(), drawn.reference.sum()) == (value.hits, value.reference)
 
 
 def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:

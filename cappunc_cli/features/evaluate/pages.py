@@ -7,33 +7,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.evaluation import Evaluation, Sample, report, systems, tables
-from cappunc_cli.evaluation.contingency import confusion
-from cappunc_cli.evaluation.metrics import NAMES, Score, word_counts
+from cappunc_cli.evaluation.metrics import NAMES, Score
 from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
-from cappunc_cli.evaluation.report import ReportRow, Signature
-from cappunc_cli.evaluation.systems import System
+from cappunc_cli.evaluation.pairs import confusion, has_other_marks
+from cappunc_cli.evaluation.report import Signature, System
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.pages.html_page import HtmlPage
 from cappunc_cli.pages.review_page import comparison, review_page
 
 
-def page(
-    evaluation: Evaluation, signature: Signature, rows: Sequence[ReportRow], links: Mapping[int, str] | None = None
-) -> str:
+def page(scored: System, signature: Signature, links: Mapping[int, str] = MappingProxyType({})) -> str:
     """The page of one hypothesis; `links` has the addresses of files by their index."""
+    evaluation = scored.evaluation
     parts = [
-        f'<p class="lead">{escape(report.word_line(word_counts(evaluation.table)))}</p>',
+        f'<p class="lead">{escape(report.word_line(evaluation))}</p>',
         _facts(evaluation),
-        tables.as_html(report.table(rows)),
+        tables.as_html(report.table(report.sections(evaluation), scored.intervals)),
         "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>",
         tables.as_html(_confusion(evaluation)),
         "<h2>Files</h2>" + ("<p>Each link shows the file beside its reference.</p>" if links else ""),
-        tables.as_html(report.file_table(evaluation), links or {}),
+        tables.as_html(report.file_table(evaluation), links),
         _mistakes(worst_mistakes(evaluation)),
         f'<p class="note"><code>{escape(str(signature))}</code></p>',
     ]
@@ -70,7 +69,7 @@ def _facts(evaluation: Evaluation) -> str:
 
 
 def _confusion(evaluation: Evaluation) -> Table:
-    matrix = confusion(evaluation.table, fold=not report.has_other_marks(evaluation))
+    matrix = confusion(evaluation.pairs, fold=not has_other_marks(evaluation.pairs))
     names = [mark for mark in matrix if any(matrix[mark].values()) or any(row[mark] for row in matrix.values())]
     titles = [NAMES.get(name, "none") for name in names]
     rows = [[title, *(f"{matrix[a][b]:,}" for b in names)] for title, a in zip(titles, names, strict=True)]

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.evaluation import FOLD, Evaluation, Sample, report, tables
+from cappunc_cli.evaluation import FOLD, Sample, report, systems, tables
 from cappunc_cli.evaluation import evaluate as evaluated
-from cappunc_cli.evaluation.bootstrap import Interval, resample
+from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.calibration import calibration_error
-from cappunc_cli.evaluation.contingency import NO_FOLD
-from cappunc_cli.evaluation.metrics import word_counts
-from cappunc_cli.evaluation.report import Signature, describe_fold, hash_words, parse_requirement, unmet
-from cappunc_cli.evaluation.systems import System, as_dict, by_file, compare, notes
-from cappunc_cli.evaluation.systems import as_csv as systems_csv
-from cappunc_cli.evaluation.systems import table as systems_table
+from cappunc_cli.evaluation.pairs import NO_FOLD
+from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.evaluation.report import Signature, System, describe_fold, hash_words, parse_requirement, unmet
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.features.evaluate.inputs import Reading, listing, pair_samples, read_text, restore_samples, sources
-from cappunc_cli.features.evaluate.options import PRESETS, EvalOptions, ScoredModel
+from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import comparison_page, page, write_comparisons
 from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
@@ -38,15 +34,6 @@ from cappunc_cli.version import __version__
 
 #: Bootstrap samples of a comparison by default.
 _DRAWS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """One hypothesis, or the model: its evaluation, the intervals if asked for, and the signature."""
-
-    evaluation: Evaluation
-    bounds: Mapping[str, Interval] | None
-    signature: Signature
 
 
 def evaluate(
@@ -83,10 +70,7 @@ def evaluate(
         bootstrap=bootstrap,
         seed=seed,
     )
-    groups = grouped_by_system(options.references, options.hypotheses)
-    if len(groups) > 1:
-        return as_dict(*_compare(options, groups, FileTally()))
-    return _as_dict(options, _score(options, FileTally()))
+    return _as_dict(options, *_score(options, FileTally()))
 
 
 def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
@@ -98,15 +82,17 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
     if options.html is not None:
         refuse_input(options.html, "--html", map(str, listing((*options.references, *options.hypotheses))))
         Path(options.html).parent.mkdir(parents=True, exist_ok=True)
-    groups = grouped_by_system(options.references, options.hypotheses)
-    if len(groups) > 1:
-        compared, signature = _compare(options, groups, tally)
-        _report_systems(options, compared, signature)
-        failures = [f"{one.name}: {failure}" for one in compared for failure in unmet(limits, one.evaluation)]
+    scored, signature = _score(options, tally)
+    if options.html is not None:
+        write_atomic(Path(options.html), _page(options, scored, signature).encode("utf-8", "backslashreplace"))
+    if options.json:
+        write_json(_as_dict(options, scored, signature))
+    elif len(scored) > 1:
+        _report_systems(options, scored, signature)
     else:
-        scored = _score(options, tally)
-        _report(options, scored)
-        failures = unmet(limits, scored.evaluation)
+        _report(options, scored[0], signature)
+    several = len(scored) > 1
+    failures = [f"{one.name}: {why}" if several else why for one in scored for why in unmet(limits, one.evaluation)]
     for failure in failures:
         Reporter().error(failure)
     return not failures
@@ -118,72 +104,70 @@ def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) ->
     Otherwise (several references in order, or files beside a directory) all hypotheses are those of one system.
     """
     single = len(references) == 1 and not references[0].is_dir()
-    if not (single or all(path.is_dir() for path in hypotheses)):
+    if len(hypotheses) < 2 or not (single or all(path.is_dir() for path in hypotheses)):
         return {"": list(hypotheses)}
     short = Counter(path.name for path in hypotheses)
-    return {str(path) if short[path.name] > 1 or not path.name else path.name: [path] for path in hypotheses}
+    found = {str(path) if short[path.name] > 1 or not path.name else path.name: [path] for path in hypotheses}
+    return found if len(found) > 1 else {"": list(hypotheses)}
 
 
-def _compare(
-    options: EvalOptions, groups: Mapping[str, Sequence[Path]], tally: FileTally
-) -> tuple[list[System], Signature]:
-    """Score several systems."""
-    fold, draws = _fold(options), options.bootstrap or _DRAWS
-    evaluations = {name: evaluated(_samples(options, group, None, tally), fold) for name, group in groups.items()}
-    compared = compare(evaluations, draws, options.seed, options.preset)
-    tested = {} if options.preset else {"bootstrap": f"{draws}x{options.seed}", "test": "paired"}
-    return compared, _signature(options, None, tested, compared[0].evaluation.samples)
-
-
-def _report_systems(options: EvalOptions, compared: Sequence[System], signature: Signature) -> None:
-    if options.html is not None:
-        _write_page(options.html, comparison_page(compared, signature))
-    if options.json:
-        write_json(as_dict(compared, signature))
-    elif options.csv:
-        write_text(systems_csv(compared, signature))
-    else:
-        extra = [by_file(compared)] if options.by_file else []
-        _print([systems_table(compared), *extra], notes(compared, signature), options)
-
-
-def _score(options: EvalOptions, tally: FileTally) -> _Scored:
-    """Score one hypothesis, or the model."""
-    fold = _fold(options)
+def _score(options: EvalOptions, tally: FileTally) -> tuple[list[System], Signature]:
+    """Score the model, one hypothesis, or those of several systems, each of which is compared with the first."""
+    fold, draws, preset = _fold(options), options.bootstrap, options.preset
+    groups = grouped_by_system(options.references, options.hypotheses)
     restorer = None if options.hyp else _restorer(options, fold)
-    evaluation = evaluated(_samples(options, options.hypotheses, restorer, tally), fold)
-    drawn = {"bootstrap": f"{options.bootstrap}x{options.seed}"} if options.bootstrap else {}
-    bounds = resample([evaluation], options.bootstrap, options.seed)[0].intervals if options.bootstrap else None
-    return _Scored(evaluation, bounds, _signature(options, restorer, drawn, evaluation.samples))
-
-
-def _report(options: EvalOptions, scored: _Scored) -> None:
-    evaluation, signature = scored.evaluation, scored.signature
-    rows = report.rows(evaluation, scored.bounds)
-    shown = report.preset_rows(evaluation, options.preset) if options.preset else rows
-    if options.html is not None:
-        links = write_comparisons(evaluation.samples, Path(options.html).with_suffix(".files"))
-        _write_page(options.html, page(evaluation, signature, rows, links))
-    if options.json:
-        write_json(_as_dict(options, scored))
-    elif options.csv:
-        write_text(report.as_csv(shown, signature))
+    evaluations = {name: evaluated(_samples(options, own, restorer, tally), fold) for name, own in groups.items()}
+    drawn = {"bootstrap": f"{draws}x{options.seed}"} if draws else {}
+    if len(evaluations) > 1:
+        drawn = {} if preset else {"bootstrap": f"{draws or _DRAWS}x{options.seed}", "test": "paired"}
+        found = systems.compare(evaluations, draws or _DRAWS, options.seed, preset)
     else:
-        below = [report.word_line(word_counts(evaluation.table)), str(signature)]
+        ((name, evaluation),) = evaluations.items()
+        resampled = resample([evaluation], draws, options.seed)[0] if draws else None
+        found = [System(name, evaluation, PRESETS[preset](evaluation) if preset else None, resampled)]
+    return found, _signature(options, restorer, drawn, found[0].evaluation.samples)
+
+
+def _page(options: EvalOptions, scored: Sequence[System], signature: Signature) -> str:
+    """The page of --html; pages of single files are written beside it."""
+    if len(scored) > 1:
+        return comparison_page(scored, signature)
+    links = write_comparisons(scored[0].evaluation.samples, Path(str(options.html)).with_suffix(".files"))
+    return page(scored[0], signature, links)
+
+
+def _report_systems(options: EvalOptions, scored: Sequence[System], signature: Signature) -> None:
+    if options.csv:
+        write_text(systems.as_csv(scored, signature))
+    else:
+        extra = [systems.by_file(scored)] if options.by_file else []
+        _print([systems.table(scored), *extra], systems.notes(scored, signature), options)
+
+
+def _report(options: EvalOptions, scored: System, signature: Signature) -> None:
+    evaluation = scored.evaluation
+    shown, intervals = report.sections(evaluation), scored.intervals
+    if options.preset and scored.preset:
+        shown, intervals = {options.preset: scored.preset}, {}
+    if options.csv:
+        write_text(report.as_csv(shown, intervals, signature))
+    else:
+        below = [report.word_line(evaluation), str(signature)]
         if (calibration := calibration_error(evaluation)) is not None:
             below.insert(1, f"calibration error {100 * calibration:.1f}")
         extra = [report.file_table(evaluation)] if options.by_file else []
-        _print([report.table(shown), *extra], below, options)
+        _print([report.table(shown, intervals), *extra], below, options)
 
 
-def _as_dict(options: EvalOptions, scored: _Scored) -> dict[str, object]:
-    extra: dict[str, object] = {}
-    if options.preset:
-        shown = report.preset_rows(scored.evaluation, options.preset)
-        extra["preset"] = {"name": options.preset, "scores": {row.name: report.plain(row.value) for row in shown}}
-    if (calibration := calibration_error(scored.evaluation)) is not None:
-        extra["calibration"] = {"ece": calibration}
-    return report.as_dict(scored.evaluation, scored.signature, scored.bounds, extra)
+def _as_dict(options: EvalOptions, scored: Sequence[System], signature: Signature) -> dict[str, object]:
+    if len(scored) > 1:
+        return systems.as_dict(scored, signature)
+    found = report.as_dict(scored[0], signature)
+    if scored[0].preset:
+        found["preset"] = {"name": options.preset, "scores": report.plain_scores(scored[0].preset)}
+    if (calibration := calibration_error(scored[0].evaluation)) is not None:
+        found["calibration"] = {"ece": calibration}
+    return found
 
 
 def _fold(options: EvalOptions) -> Mapping[str, str]:
@@ -245,10 +229,6 @@ def _samples(
         return pair_samples(options.references, hypotheses, how, tally)
     documents = sources(options.references, how, options.scored.gold_windows, tally)
     return list(restore_samples(documents, restorer, options.scored.marks_given))
-
-
-def _write_page(page: str, text: str) -> None:
-    write_atomic(Path(page), text.encode("utf-8", "backslashreplace"))
 
 
 def _print(drawn: Sequence[Table], notes: Sequence[str], options: EvalOptions) -> None:

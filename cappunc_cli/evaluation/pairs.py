@@ -1,0 +1,171 @@
+"""The aligned words of documents as arrays with an entry for each pair; every score is computed from sums over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.document.labels import MARKS, TERMINAL, Case, Label
+from cappunc_cli.evaluation.align import Alignment, Split
+
+#: Truths, one for each pair.
+Truths = NDArray[np.bool_]
+#: A count, or counts [draws].
+Counts = NDArray[np.int64]
+
+#: The marks that are scored after folding.
+THREE = (",", ".", "?")
+#: Marks are left as they are: those other than , . ? then count as no mark.
+NO_FOLD: Mapping[str, str] = MappingProxyType({})
+#: Reference words per block, the unit of resampling: a few sentences.
+BLOCK = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of the pairs; where its word is missing, texts are "" and truths are False.
+
+    `folded` has , . ? after folding, "" for other marks; `capitals` says whether the first letter is a capital, `ends`
+    and `starts` whether the word ends and starts a sentence; `signs` are all marks of each word (`labels.Label.signs`).
+    """
+
+    words: Truths
+    marks: NDArray[np.str_]
+    folded: NDArray[np.str_]
+    cases: NDArray[np.str_]
+    capitals: Truths
+    ends: Truths
+    starts: Truths
+    signs: Sequence[frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Both sides, and the block of each pair; `weights` [draws, blocks] is how often each draw has each block.
+
+    `same_case` means the same case of every letter if the words are the same (IPhone is not iPhone), and the same case
+    class if they differ. `initial` says whether the word starts a sentence in the reference, or in the hypothesis if it
+    is an inserted word.
+    """
+
+    reference: Side
+    hypothesis: Side
+    same_word: Truths
+    same_case: Truths
+    initial: Truths
+    blocks: NDArray[np.int64]
+    size: int
+    weights: NDArray[np.float64] | None = None
+
+    def count(self, wanted: Truths) -> Counts:
+        """The number of pairs that are `wanted`, in each draw if there are any."""
+        if self.weights is None:
+            return np.asarray(wanted.sum())
+        return (self.weights @ np.bincount(self.blocks, wanted, self.size)).astype(np.int64)
+
+
+#: A word's label, and whether it ends and starts a sentence.
+_Placed = tuple[Label, bool, bool]
+
+
+def _placed(words: Sequence[Split]) -> list[_Placed]:
+    labels = [label for _, label in words]
+    # An ellipsis ends a sentence unless the next word is in lower case.
+    ends = [
+        following is None or following.case is not Case.LOWER
+        if label.mark == "…"
+        else label.mark != "" and label.mark in TERMINAL
+        for label, following in zip(labels, [*labels[1:], None], strict=False)
+    ]
+    return list(zip(labels, ends, [True, *ends], strict=False))
+
+
+def _capital(label: Label) -> bool:
+    if label.case is Case.MIXED:
+        return next((c.isupper() for c in label.form if c.isalnum()), False)
+    return label.case is not Case.LOWER
+
+
+def _side(words: Sequence[_Placed | None], fold: Mapping[str, str]) -> Side:
+    labels = [word[0] if word else None for word in words]
+    marks = [label.mark if label else "" for label in labels]
+    folded = [mark if mark in THREE else "" for mark in (fold.get(mark, mark) for mark in marks)]
+    signs = {label: label.signs if label else frozenset[str]() for label in {*labels}}
+    return Side(
+        np.array([label is not None for label in labels], np.bool_),
+        np.array(marks, "U1"),
+        np.array(folded, "U1"),
+        np.array([label.case.value if label else "" for label in labels], "U7"),
+        np.array([label is not None and _capital(label) for label in labels], np.bool_),
+        np.array([word is not None and word[1] for word in words], np.bool_),
+        np.array([word is not None and word[2] for word in words], np.bool_),
+        [signs[label] for label in labels],
+    )
+
+
+def pairs_of(alignments: Iterable[Alignment], fold: Mapping[str, str]) -> Pairs:
+    """The pairs of all alignments; the last block of each may be shorter."""
+    ours: list[_Placed | None] = []
+    theirs: list[_Placed | None] = []
+    same: list[tuple[bool, bool]] = []
+    blocks: list[int] = []
+    size = 0
+    for alignment in alignments:
+        reference, hypothesis = _placed(alignment.reference), _placed(alignment.hypothesis)
+        seen = 0
+        for i, j in alignment.pairs:
+            ours.append(None if i is None else reference[i])
+            theirs.append(None if j is None else hypothesis[j])
+            same.append(
+                (False, False) if i is None or j is None else _same(alignment.reference[i], alignment.hypothesis[j])
+            )
+            seen += i is not None
+            blocks.append(size + max(seen - 1, 0) // BLOCK)
+        size += max(seen - 1, 0) // BLOCK + 1
+    left, right = _side(ours, fold), _side(theirs, fold)
+    same_word, same_case = np.array(same, np.bool_).reshape(-1, 2).T
+    initial = np.where(left.words, left.starts, right.starts)
+    return Pairs(left, right, same_word, same_case, initial, np.array(blocks, np.int64), size)
+
+
+def _same(one: Split, other: Split) -> tuple[bool, bool]:
+    """Whether words and cases are the same."""
+    (bare, label), (other_bare, other_label) = one, other
+    same = bare == other_bare
+    return same, label.case is other_label.case and (not same or label.form == other_label.form)
+
+
+def word_counts(pairs: Pairs) -> dict[str, int]:
+    """Word counts of the alignment: scores of marks mean little if many words differ."""
+    ours, theirs, same = pairs.reference.words, pairs.hypothesis.words, pairs.same_word
+    counted = {
+        "reference": ours,
+        "hypothesis": theirs,
+        "correct": same,
+        "substituted": ours & theirs & ~same,
+        "deleted": ~theirs,
+        "inserted": ~ours,
+    }
+    return {name: int(pairs.count(wanted)) for name, wanted in counted.items()}
+
+
+def confusion(pairs: Pairs, fold: bool = False) -> dict[str, dict[str, int]]:
+    """Reference mark -> hypothesis mark -> count; '' is no mark or a missing word."""
+    ours, theirs = ((s.folded if fold else s.marks).tolist() for s in (pairs.reference, pairs.hypothesis))
+    names = ["", *(THREE if fold else MARKS)]
+    matrix = {a: dict.fromkeys(names, 0) for a in names}
+    both = pairs.reference.words & pairs.hypothesis.words
+    for (a, b, words), count in Counter(zip(ours, theirs, both.tolist(), strict=True)).items():
+        if words or a or b:
+            matrix[a][b] += count
+    return matrix
+
+
+def has_other_marks(pairs: Pairs) -> bool:
+    """Whether either side writes any mark that is not , . or ?"""
+    return any(set(side.marks.tolist()) - {"", *THREE} for side in (pairs.reference, pairs.hypothesis))
