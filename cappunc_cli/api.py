@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import reprlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Literal, TypedDict, Unpack, get_args
@@ -19,14 +18,14 @@ from typing import Literal, TypedDict, Unpack, get_args
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
+from cappunc_cli.files.division import Division, Fixers
 from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
-from cappunc_cli.files.fixer import Fixed, Fixer, Settings
+from cappunc_cli.files.fixer import Fixed, Fixer
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.request import Chosen, Division, ModelChoice, divide
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.languages import Language, codes_of
-from cappunc_cli.languages import language as conventions
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
@@ -138,9 +137,18 @@ def fix(
         require(name, flag, bool, "True or False")
     with _errors_about(source):
         text, found = _content(source, format, encoding)
-        settings = Settings("", device, format, _options(options), engine, attach, diacritics, numbers, apostrophes)
-        document = settings.read(text, _name(source))
-        division = _divider(model, language, fast, settings)(document, text)
+        request = FixRequest(
+            _choice(model, language, fast, engine),
+            _options(options),
+            device,
+            format,
+            attach=attach,
+            diacritics=diacritics,
+            numbers=numbers,
+            apostrophes=apostrophes,
+        )
+        document = request.read(text, _name(source))
+        division = _divided(model, request, document, text)
         new = division.restore()
         return division.main.write(document, text, new, None if isinstance(source, str) else found)
 
@@ -166,8 +174,8 @@ def restore_words(
     [' Good', ' evening,', ' London.']
     """
     given = RecogniserWords(list(words))
-    settings = Settings("", device, None, _options(options))
-    division = _divider(model, language, fast, settings)(given.document, " ".join(given.document.texts))
+    request = FixRequest(_choice(model, language, fast), _options(options), device)
+    division = _divided(model, request, given.document, " ".join(given.document.texts))
     return given.written(division.restore())
 
 
@@ -186,16 +194,14 @@ def opened(
     named, hint = how.get("language", AUTO), how.get("format")
     with _errors_about(source):
         text, found = _content(source, hint, how.get("encoding"))
-        device, fps = how.get("device", "auto"), how.get("fps")
-        settings = Settings("", device, hint, _options(restoring or {}), fps=fps)
-        document = settings.read(text, _name(source))
+        choice = _choice(model, named, how.get("fast", False))
+        request = FixRequest(choice, _options(restoring or {}), how.get("device", "auto"), hint, fps=how.get("fps"))
+        document = request.read(text, _name(source))
         if restoring is not None:
-            division = _divider(model, named, how.get("fast", False), settings)(document, text, whole)
-            own = division.main.language
+            division = _divided(model, request, document, text, whole)
         else:
-            own = conventions(ModelChoice(codes_of(named)).language_of(text))
-            division = Division(document, Fixer(settings.for_model("", own.code), _warn), {})
-        yield Opened(division, _name(source), found, own)
+            division = Division(document, Fixer(request, ("", choice.language_of(text)), _warn), {})
+        yield Opened(division, _name(source), found, division.main.language)
 
 
 def _options(choices: Choices) -> Options:
@@ -225,9 +231,9 @@ def check(
     """
     with _errors_about(source):
         text, _ = _content(source, format, encoding)
-        settings = Settings("", device, format, Options(pauses=pauses))
-        document = settings.read(text, _name(source))
-        fixer = _divider(model, language, False, settings)(document, text, True).main
+        request = FixRequest(_choice(model, language), Options(pauses=pauses), device, format)
+        document = request.read(text, _name(source))
+        fixer = _divided(model, request, document, text, True).main
         return [
             Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
             for one in missing_entries(document, fixer)["stretches"]
@@ -281,38 +287,27 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-def _divider(
-    model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
-) -> Callable[..., Division]:
-    """`divide` with these settings and models; it warns of words in languages without a model."""
-    given = model if isinstance(model, Model) else None
+def _choice(
+    model: Model | str | os.PathLike[str] | None, language: str, fast: bool = False, engine: str = NETWORK
+) -> ModelChoice:
+    """The choice of models. Raises WrongUsage."""
     require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
     require("language", language, str, "a code or a name")
-    require("device", settings.device, str, "a str")
     if fast and model is not None:
         raise WrongUsage("fast and model exclude each other")
-    named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
-    codes = given.config.languages if given else None
-    choice = ModelChoice(codes_of(language), named, settings.engine, fast, codes)
-
-    def fixer_of(chosen: Chosen) -> Fixer:
-        complete = settings.for_model(*chosen)
-        if notice := complete.notice(complete.check(given.config if given else None)):
-            _warn(notice)
-        return Fixer(complete, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
-
-    def divided(document: Document, text: str, whole: bool = False) -> Division:
-        division = divide(document, text, choice, fixer_of, whole)
-        if division.note:
-            _warn(division.note)
-        return division
-
-    return divided
+    if isinstance(model, Model):
+        return ModelChoice(codes_of(language), model.config.name, engine, False, model.config.languages)
+    return ModelChoice(codes_of(language), None if model is None else os.fspath(model), engine, fast)
 
 
-@lru_cache(2)  # models kept open between calls
-def _opened(name: str, device: str, engine: str) -> Model:
-    return Fixer(Settings(name, device, None, Options(), engine), _warn).model
+def _divided(model: object, request: FixRequest, document: Document, text: str, whole: bool = False) -> Division:
+    """The document by languages; warns of words in languages without a model."""
+    require("device", request.device, str, "a str")
+    given = model if isinstance(model, Model) else None
+    division = Fixers(request, _warn, given=given).divide(document, text, whole)
+    if division.note:
+        _warn(division.note)
+    return division
 
 
 def _warn(message: str) -> None:

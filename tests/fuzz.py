@@ -48,8 +48,8 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.bench.hardware import hardware
 from cappunc_cli.files.encodings import decode, encode
-from cappunc_cli.files.fixer import Fixed, Fixer, Settings
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.files.fixer import Fixed, Fixer
+from cappunc_cli.files.request import FixRequest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -67,7 +67,7 @@ LARGE_FIXTURES = (
     "fixtures/json/whisper/words.json", "fixtures/json/aws/bare.json",
 )  # fmt: skip
 #: Only `attach` matters here, as the labels are random.
-SETTINGS = Settings("none", "cpu", None, Options())
+REQUEST = FixRequest()
 #: What breaks grammars.
 TOKENS = (
     "<", ">", "-->", "->", "&", "&amp;", "&#39;", "&#x1F600;", "<i>", "</i>", "<v Bob>", "<00:00:01.000>", "<!--",
@@ -476,7 +476,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     To `compare` with the oracle takes ten times the memory of the texts.
     """
     codec = ""
-    fixer = Fixer(replace(SETTINGS, attach=random.random() < 0.2), print)
+    fixer = Fixer(replace(REQUEST, attach=random.random() < 0.2), ("", "en"), print)
     try:
         text, encoding = decode(seed.data)
         codec = encoding.codec
@@ -500,7 +500,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
         _one_line(refusal)
         return "refused when written", document.format, codec
     if compare:
-        assert_only_marks_and_case(document.format, seed, fixed, fixer.settings.attach)
+        assert_only_marks_and_case(document.format, seed, fixed, fixer.request.attach)
         fuzz_texts.assert_kept(seed.data, fixed.data, seed.mixed)
         if seed.pieces:
             fuzz_texts.assert_whole(seed.name, fixed.text, seed.pieces)

@@ -20,9 +20,9 @@ from fuzz_oracle import MARKS
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
+from cappunc_cli.files.division import Division
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.fixer import Fixer
-from cappunc_cli.files.request import Division
 from cappunc_cli.languages import language
 
 #: Words of encodings in which a character has several bytes; none has capitals, so no byte of them may change.

@@ -12,15 +12,15 @@ from cappunc_cli.cli.commands import is_typed, refuse_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
 from cappunc_cli.errors import BadOption, CappuncError
 from cappunc_cli.files.encodings import codec_name
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, find_inputs
 from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import ModelChoice
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
+from cappunc_cli.restoration.options import Options
 
 #: The options that `captions` and `convert` use only to restore.
 RESTORING = ("glossary", "model", "fast", "device", "engine")
@@ -101,20 +101,21 @@ def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:
     return ModelChoice(options.lang, model, options.engine, fast)
 
 
-def common_settings(changes: Changes, model: ModelOptions, inputs: Inputs) -> Settings:
-    """What all files have in common; the model and the language come later, for each file."""
-    options = replace(changes.restoring, glossary=load_glossaries(changes.glossary))
-    return Settings(
-        "",
-        model.device,
-        inputs.format_name,
-        options,
-        model.engine,
-        changes.attach,
-        changes.diacritics,
-        changes.numbers,
-        changes.apostrophes,
-        inputs.fps,
+def fix_request(
+    context: typer.Context, model: ModelOptions, inputs: Inputs, options: Options, changes: Changes | None = None
+) -> FixRequest:
+    """All options that determine results, by their values on the command line. Raises BadParameter."""
+    choice = model_choice(context, model)
+    request = FixRequest(choice, options, model.device, inputs.format_name, inputs.encoding, inputs.fps)
+    if changes is None:
+        return request
+    return replace(
+        request,
+        options=replace(options, glossary=load_glossaries(changes.glossary)),
+        attach=changes.attach,
+        diacritics=changes.diacritics,
+        numbers=changes.numbers,
+        apostrophes=changes.apostrophes,
     )
 
 

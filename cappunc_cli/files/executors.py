@@ -5,10 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from cappunc_cli.restoration.models.session import physical_cores
 #: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
 #: Works on groups of jobs, and yields their results in any order.
-Executor = Callable[[WorkOrder, Iterable[list[Job]], FileTally], Iterator[Result]]
+Executor = Callable[[WorkOrder, Iterable[list[Job]], FileTally], Generator[Result]]
 #: The worker of this process, if it is one of several.
 _worker: Worker | None = None
 
@@ -57,7 +56,7 @@ def _size_of(job: Job) -> int:
 def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
     """An Executor that works on one group after the other."""
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], tally: FileTally) -> Iterator[Result]:
+    def work(order: WorkOrder, groups: Iterable[list[Job]], tally: FileTally) -> Generator[Result]:
         worker = Worker(order, detail, tally.advance)
         for group in groups:
             tally.begin(job.name for job in group)
@@ -69,7 +68,7 @@ def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
 def in_processes(count: int) -> Executor:
     """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Iterator[Result]:
+    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
         todo = iter(groups)
         # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
         context = multiprocessing.get_context("spawn")
@@ -104,9 +103,7 @@ def in_processes(count: int) -> Executor:
 def _start(order: WorkOrder, threads: int) -> None:
     """Make this process a worker."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -126,24 +123,12 @@ def _run(group: list[Job]) -> list[Result]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Put off Ctrl-C until the block ends, and block it in processes that are started in the block.
-
-    Ctrl-C at a terminal goes to all processes of a command: in one that is only just starting it would be an error.
-    """
-    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+    """Start processes that ignore Ctrl-C, which goes to all processes of a command: the parent handles it."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    from multiprocessing import resource_tracker
-
-    came = threading.Event()
-    resource_tracker.ensure_running()  # it unblocks signals when it is started
-    # Another thread may receive what this one blocks, and then Python interrupts this one all the same.
-    handler = signal.signal(signal.SIGINT, lambda *_: came.set())
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, handler)
-        if came.is_set():
-            signal.raise_signal(signal.SIGINT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from cappunc_cli import formats
@@ -15,6 +15,7 @@ from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
 from cappunc_cli.files.encodable import changes_more_than_ascii, kept_letters, limit_changes, neighbours, writable
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.progress import ProgressCallback
+from cappunc_cli.files.request import Chosen, FixRequest
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
@@ -22,11 +23,11 @@ from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.decoding.mark_spacing import space_marks
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, find_model_for
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
 from cappunc_cli.restoration.models.trigram_engine import NgramEngine
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore_all
-from cappunc_cli.spelling.speller import Respelled, check_spelling, respell
+from cappunc_cli.spelling.speller import Respelled, respell
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,88 +78,56 @@ class Fixed:
         write_atomic(target, self.data)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How texts are fixed; sent to worker processes."""
-
-    model: str
-    device: str
-    format: str | None
-    options: Options
-    engine: str = NETWORK
-    attach: bool = False
-    diacritics: str = "keep"
-    numbers: bool = False
-    apostrophes: bool = False
-    #: Frames a second of files in frames that do not tell it.
-    fps: float | None = None
-
-    def read(self, text: str, name: str) -> Document:
-        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
-        # The transcript of a silent recording is empty, which is malformed in some formats.
-        return formats.read(text, name, self.format if text.strip() else None, self.fps)
-
-    def for_model(self, model: str, code: str | None) -> Settings:
-        """The same settings for a model and a language, None for the model's own."""
-        return replace(self, model=model, options=replace(self.options, language=code))
-
-    def check(self, config: ModelConfig | None = None) -> ModelConfig:
-        """The model's config, which is read unless given.
-
-        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
-        """
-        if config is None:
-            kind = ENGINES[self.engine]
-            config = ModelConfig.load(find_model(self.model, kind), kind.config)
-        self.options.windows(config)
-        self.options.paired_marks(config)
-        own = self.options.conventions(config)
-        if self.diacritics == "restore" and not own.diacritics:
-            raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
-        if self.numbers or self.apostrophes:
-            check_spelling(own, self.numbers, self.apostrophes)
-        return config
-
-    def notice(self, config: ModelConfig) -> str:
-        """A warning if the model was not trained on the requested language, otherwise ""."""
-        code = self.options.language
-        if code is None or code in config.languages:
-            return ""
-        return f"{config.name} was not trained on {language(code).name}: marks and capitals may be poor"
+@lru_cache(2)
+def open_model(name: str, device: str, engine: str) -> Model:
+    """`load_model`; the last two models stay open. Raises BadModel, and WrongUsage for an unknown device."""
+    try:
+        return load_model(name, device, engine=engine)
+    except WrongUsage:
+        raise
+    except CappuncError as error:
+        raise BadModel(error.message, error.path, error.line) from error
 
 
 @dataclass(eq=False)
 class Fixer:
-    """Fixes texts with one model, which is loaded for the first text that has words."""
+    """Fixes texts in one language with one model, which is loaded for the first text that has words."""
 
-    settings: Settings
+    request: FixRequest
+    chosen: Chosen
     warn: Callable[[str], None]
     detail: Callable[[str], None] = lambda _: None
     #: Called with the share of the words that the model has read.
     advance: ProgressCallback = lambda _: None
-    #: Opens the model for the settings in another way than `load_model`.
-    opened: Callable[[Settings], Model] | None = None
+    #: A model that is open already.
+    given: Model | None = None
+
+    @cached_property
+    def config(self) -> ModelConfig:
+        """The config of the model; raises BadModel, and WrongUsage if it does not support the options."""
+        return self.request.config(self.chosen, self.given.config if self.given else None)
 
     @cached_property
     def model(self) -> Model:
         """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
-        if self.opened is not None:
-            return self.opened(self.settings)
-        try:
-            model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
-        except WrongUsage:
-            raise
-        except CappuncError as error:
-            raise BadModel(error.message, error.path, error.line) from error
-        for warning in (model.engine.warning, self.settings.notice(model.config)):
-            if warning:
-                self.warn(warning)
-        self.detail(f"the model {model.config.name} runs on {model.engine.device}")
+        model = self.given or open_model(self.chosen[0], self.request.device, self.request.choice.engine)
+        config, code = model.config, self.chosen[1]
+        if model.engine.warning:
+            self.warn(model.engine.warning)
+        if code is not None and code not in config.languages:
+            self.warn(f"{config.name} was not trained on {language(code).name}: marks and capitals may be poor")
+        self.detail(f"the model {config.name} runs on {model.engine.device}")
         return model
 
-    def read(self, text: str, name: str) -> Document:
-        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
-        return self.settings.read(text, name)
+    @cached_property
+    def options(self) -> Options:
+        """The options of restoration, with the language of the texts."""
+        return self.request.options_for(self.chosen[1])
+
+    @cached_property
+    def language(self) -> Language:
+        """The conventions of the texts' language."""
+        return language(self.chosen[1]) if self.chosen[1] else self.options.conventions(self.config)
 
     def word_progress(self, words: int) -> Callable[[int], None]:
         """A callback for the number of words read out of `words`, whose share is passed on."""
@@ -169,13 +138,13 @@ class Fixer:
         texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):
             return iter([[] for _ in texts])
-        if self.settings.diacritics != "keep":
+        if self.request.diacritics != "keep":
             texts = [
                 tuple(replace(word, text=text) for word, text in zip(words, self._with_diacritics(words), strict=True))
                 for words in texts
             ]
         progress = self.word_progress(sum(map(len, texts)))
-        restored = restore_all(texts, self.model, self.settings.options, progress)
+        restored = restore_all(texts, self.model, self.options, progress)
         return map(self._with_spaces, documents, restored) if self.language.spaced else restored
 
     def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
@@ -189,14 +158,9 @@ class Fixer:
         return [normalise(word.text, self.language) for word in words]
 
     @cached_property
-    def language(self) -> Language:
-        """The conventions of the texts' language."""
-        return self.settings.options.conventions(self.model.config)
-
-    @cached_property
     def _diacritic_restorer(self) -> DiacriticRestorer | None:
         """The restorer of diacritics, if requested; raises BadModel."""
-        if self.settings.diacritics != "restore":
+        if self.request.diacritics != "restore":
             return None
         return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
 
@@ -206,16 +170,16 @@ class Fixer:
         With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
         every likely encoding are made. Raises CappuncError.
         """
-        old, output, attach = document.texts, source, self.settings.attach
+        old, output, attach = document.texts, source, self.request.attach
         # Unicode's own encodings have all characters.
         narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
         notices = document.notices
         if narrow is not None:
             around = neighbours(document, source) if narrow.guess else ()
             wanted, new = new, limit_changes(old, new, narrow, around)
-            if self.settings.diacritics != "keep":
+            if self.request.diacritics != "keep":
                 notices += kept_letters(document, source, wanted, new, narrow)
-        diacritics = self.settings.diacritics != "keep"
+        diacritics = self.request.diacritics != "keep"
         if attach or new != old:
             output = formats.write(document, new, attach=attach, diacritics=diacritics)
             notices += formats.FORMATS[document.format].unwritten(document, new, output)
@@ -228,27 +192,27 @@ class Fixer:
                 (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
                 marks += old_label.signs != new_label.signs
                 capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
-        rechecked = _rechecked(document, source, new) if self.settings.options.existing == "recheck" else ()
+        rechecked = _rechecked(document, source, new) if self.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8, rechecked=rechecked)
-        if old and (self.settings.numbers or self.settings.apostrophes):
+        if old and (self.request.numbers or self.request.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
         if narrow is not None and narrow.guess and changes_more_than_ascii(encode(source, narrow), fixed.data):
             raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
         return fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
-        settings = self.settings
+        request = self.request
         if fixed.text != source:
             document = formats.read_again(document, fixed.text)
         stripped = list(map(cached_strip, document.texts))
-        terms = settings.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
+        terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         text, respelled = respell(
             document,
             fixed.text,
             self.language,
-            numbers=settings.numbers,
-            apostrophes=settings.apostrophes,
+            numbers=request.numbers,
+            apostrophes=request.apostrophes,
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TypeVar
 
-from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
@@ -88,9 +88,10 @@ def one_by_one(
         try:
             tally.begin([job.name])
             result = work(job)
-        except (BadModel, BrokenPipeError):
-            raise
         except (CappuncError, OSError) as error:
+            # A file in a language without a model fails alone.
+            if isinstance(error, BadModel | BrokenPipeError) and not isinstance(error, UnknownModel):
+                raise
             reporter.failure(about(error, job.name), job.is_skipped(error))
             tally.finish(job.name)
             continue

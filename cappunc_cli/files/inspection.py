@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
+from cappunc_cli.files.division import Fixers
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, unrestored_spans
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
@@ -48,7 +49,7 @@ class Examined:
     def _changes(self) -> list[bool]:
         """Whether `fix` would change each word, as the model reads it."""
         old = self.read.parts
-        new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.settings.options)
+        new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.options)
         return [word.text != text for word, text in zip(old, new, strict=True)]
 
     def shares(self) -> list[float]:
@@ -68,7 +69,7 @@ class Examined:
 
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places outside these stretches that are less probable than `below`."""
-        model, options, owners = self.fixer.model, self.fixer.settings.options, self.read.owners
+        model, options, owners = self.fixer.model, self.fixer.options, self.read.owners
         found = find_low_confidence(self.read.parts, self.rows, model, options, self.estimate, below)
         return [
             replace(
@@ -101,7 +102,7 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
 
 def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
     """Let the model read a document that has words, unless its `rows` are known already."""
-    model, options = fixer.model, fixer.settings.options
+    model, options = fixer.model, fixer.options
     read = as_read(document.words, model, options)
     if rows is None:
         rows = probabilities(read.parts, model, options, fixer.word_progress(len(read.parts)))
@@ -124,7 +125,7 @@ def inspect_files(
 
     def inspected(job: Job) -> Report:
         text, _ = read_job(job, reporter)
-        document = request.common.read(text, job.source)
+        document = request.read(text, job.source)
         if not document.words:
             reporter.info(f"{job.name}: has no words")
         found = inspect(document, fixers.for_text(text))

@@ -1,20 +1,17 @@
-"""What a run does to every file: the model and language of each stretch, the settings, a Fixer for each language."""
+"""What a run does to every file: the options, and which model and language a text gets."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
+from cappunc_cli import formats
 from cappunc_cli.document.words import Document
-from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
-from cappunc_cli.files.progress import ProgressCallback, counted
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.registry import (
     ENGINES,
@@ -26,12 +23,12 @@ from cappunc_cli.restoration.models.registry import (
     languages_of,
     model_for,
 )
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.spelling.speller import check_spelling
 from cappunc_cli.version import __version__
 
 #: The name or directory of a model, and the language code of a text, None for the model's own language.
 Chosen = tuple[str, str | None]
-#: Smallest share of a file in languages with a model.
-_LEAST_WITH_MODEL = 0.1
 
 
 @dataclass(frozen=True)
@@ -97,12 +94,10 @@ class ModelChoice:
 
     def can(self, code: str) -> bool:
         """Whether texts may have this language: a named model must know it. Raises BadModel."""
-        if self.candidates is None:
-            return code == self.lang
-        return code in self.candidates
+        return code == self.lang if self.candidates is None else code in self.candidates
 
     def of_language(self, code: str) -> str:
-        """The model for a language; if that was detected, the error says so. Raises BadModel."""
+        """The model for a language; if that was detected, the error says so. Raises UnknownModel."""
         if self.model is not None:
             return self.model
         try:
@@ -110,7 +105,7 @@ class ModelChoice:
         except BadModel as error:
             if self.lang != AUTO:
                 raise
-            raise BadModel(
+            raise UnknownModel(
                 f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
             ) from error
 
@@ -128,21 +123,57 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class FixRequest:
-    """The options that determine results; sent to the workers.
+    """All options that determine results; sent to workers.
 
-    `common` are the settings of all files, but for model and language. `encoding` is None if it depends on each file.
+    `options` have no language: each text has its own. `format` and `encoding` are None if they depend on each file.
+    `fps` is the frame rate of files in frames that do not tell it.
     """
 
-    choice: ModelChoice
-    common: Settings
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    options: Options = field(default_factory=Options)
+    device: str = "auto"
+    format: str | None = None
     encoding: str | None = None
+    fps: float | None = None
+    attach: bool = False
+    diacritics: str = "keep"
+    numbers: bool = False
+    apostrophes: bool = False
+
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
+        # The transcript of a silent recording is empty, which is malformed in some formats.
+        return formats.read(text, name, self.format if text.strip() else None, self.fps)
+
+    def options_for(self, code: str | None) -> Options:
+        """The options of restoration for a text in this language."""
+        return replace(self.options, language=code)
+
+    def config(self, chosen: Chosen, config: ModelConfig | None = None) -> ModelConfig:
+        """The config of a chosen model, which is read unless given.
+
+        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
+        """
+        name, code = chosen
+        if config is None:
+            kind = ENGINES[self.choice.engine]
+            config = ModelConfig.load(find_model(name, kind), kind.config)
+        options = self.options_for(code)
+        options.windows(config)
+        options.paired_marks(config)
+        own = options.conventions(config)
+        if self.diacritics == "restore" and not own.diacritics:
+            raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
+        if self.numbers or self.apostrophes:
+            check_spelling(own, self.numbers, self.apostrophes)
+        return config
 
     def check(self) -> None:
         """Raises BadModel or WrongUsage if these options suit no model that files may get."""
         errors = []
         for chosen in self.choice.possible():
             try:
-                self.common.for_model(*chosen).check()
+                self.config(chosen)
             except CappuncError as error:
                 errors.append(error)
             else:
@@ -154,10 +185,8 @@ class FixRequest:
 
         Equal signatures mean that two machines have the same version and models. Raises BadModel.
         """
-        common = self.common
-        kind = ENGINES[common.engine]
-        parts: list[object] = [__version__, common.format, common.attach, common.diacritics, asdict(common.options)]
-        parts += [common.numbers, common.apostrophes, self.encoding, self.choice.lang]
+        kind = ENGINES[self.choice.engine]
+        parts: list[object] = [__version__, {**asdict(self), "device": "", "choice": self.choice.lang}]
         for model, code in self.choice.possible():
             directory = find_model(model, kind)
             others = [find_member(directory, name) for name in ModelConfig.load(directory, kind.config).ensemble]
@@ -166,105 +195,3 @@ class FixRequest:
             configs += [(other / "config.json").read_text("utf-8") for other in others]
             parts.append([code, configs])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """A document in stretches, each the numbers of the words that a Fixer restores together.
-
-    `main` is the Fixer of most words. Those in languages without a model are in no stretch; the `note` tells of them.
-    """
-
-    document: Document
-    main: Fixer
-    stretches: Mapping[Fixer, Sequence[Sequence[int]]]
-    note: str = ""
-
-    def part(self, numbers: Sequence[int]) -> Document:
-        """The document with these words only."""
-        whole = self.document
-        if len(numbers) == len(whole.words):
-            return whole
-        return replace(whole, words=[whole.words[i] for i in numbers])
-
-    def restore(self) -> list[str]:
-        """The new texts of all words. Raises BadModel and WrongUsage."""
-        new = self.document.texts
-        for fixer, own in self.stretches.items():
-            for numbers, texts in zip(own, fixer.restore([self.part(numbers) for numbers in own]), strict=True):
-                for i, text in zip(numbers, texts, strict=True):
-                    new[i] = text
-        return new
-
-
-def divide(
-    document: Document, text: str, choice: ModelChoice, fixer_of: Callable[[Chosen], Fixer], whole: bool = False
-) -> Division:
-    """Divide the document read from a text by language, or leave it `whole`; `fixer_of` opens a Fixer.
-
-    Raises BadModel if less than a tenth of it has a model, and what `fixer_of` raises.
-    """
-    found = [] if whole else choice.stretches(document)
-    if not found:
-        fixer = fixer_of(choice.of_text(text))
-        return Division(document, fixer, {fixer: [range(len(document.words))]})
-    words: Counter[str] = Counter()
-    letters: Counter[str] = Counter()
-    for code, numbers in found:
-        words[code] += len(numbers)
-        letters[code] += sum(len(document.words[i].text) for i in numbers)
-    fixers: dict[str, Fixer] = {}
-    for code in words:
-        with suppress(BadModel):
-            if choice.can(code):
-                fixers[code] = fixer_of((choice.of_language(code), code))
-    # Some English terms do not make a Korean file one that can be restored.
-    if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
-        raise BadModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
-    note, without = "", sorted(words.keys() - fixers.keys())
-    if without:
-        count = sum(words[code] for code in without)
-        note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
-    own = {fixer: [numbers for code, numbers in found if fixers.get(code) is fixer] for fixer in fixers.values()}
-    return Division(document, fixers[max(fixers, key=lambda code: words[code])], own, note)
-
-
-class Fixers:
-    """A Fixer for each model and language that files need; each loads its model once."""
-
-    def __init__(
-        self,
-        request: FixRequest,
-        warn: Callable[[str], None],
-        detail: Callable[[str], None] = lambda _: None,
-        advance: ProgressCallback = lambda _: None,
-    ) -> None:
-        self._request = request
-        self._listeners = (warn, detail, advance)
-        self._open: dict[Chosen, Fixer] = {}
-
-    def for_text(self, text: str) -> Fixer:
-        """The Fixer for a text. Raises CappuncError if its language has no model."""
-        with self._failing_alone():
-            return self.of(self._request.choice.of_text(text))
-
-    def divide(self, document: Document, text: str) -> Division:
-        """Divide the document read from a text. Raises CappuncError if its languages have no model."""
-        with self._failing_alone():
-            return divide(document, text, self._request.choice, self.of)
-
-    @contextmanager
-    def _failing_alone(self) -> Iterator[None]:
-        """Errors about the model of one file, which the others may not need, as they may be in other languages."""
-        try:
-            yield
-        except BadModel as error:
-            raise CappuncError(error.message, error.path, error.line) from error
-
-    def of(self, chosen: Chosen) -> Fixer:
-        """The Fixer for a model and a language. Raises BadModel and WrongUsage."""
-        if chosen not in self._open:
-            settings = self._request.common.for_model(*chosen)
-            settings.check()
-            self._open[chosen] = Fixer(settings, *self._listeners)
-        return self._open[chosen]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,14 @@ from cappunc_cli.spelling.speller import Respelled
 Mode = Literal["new", "force", "in-place", "diff"]
 #: Threads that write to URLs.
 _WRITERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class InputVersion:
+    """An input as it was when it was read: its tag, and the hash of its bytes."""
+
+    tag: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,9 @@ class Result:
     note: str = ""
     #: Terms of the glossary that occur in the file, if there is a glossary.
     terms: Sightings | None = None
-    #: The result; None once it has been written to its file.
+    #: The result; None once it has been written to its file. The input that it was made from.
     data: bytes | None = None
+    read: InputVersion | None = None
     #: Why there is none: the error without the input's name, and its line in the file, if known.
     reason: str = ""
     line: int | None = None
@@ -91,24 +100,6 @@ def failed(job: Job, error: Exception) -> Result:
     reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error)).rstrip()
     return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
-
-
-@dataclass(frozen=True, slots=True)
-class InputVersion:
-    """An input as it was when it was read: its tag, and the hash of its bytes."""
-
-    tag: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A result to be written: its job, its content, the input that it was made from, and what the record says of it."""
-
-    job: Job
-    data: bytes
-    read: InputVersion
-    notes: dict[str, Any]
 
 
 def read_version(source: str, tag: str = "") -> tuple[bytes, InputVersion]:
@@ -152,89 +143,85 @@ class ResultWriter:
         if self.record is not None or not isinstance(target, Url) or url_exists(target.text):
             raise CappuncError("already exists; --force overwrites it", str(target))
 
-    def write(
-        self, job: Job, data: bytes, read: InputVersion, notes: dict[str, Any] | None = None, *, lasting: bool = True
-    ) -> None:
+    def write(self, job: Job, data: bytes, read: InputVersion, notes: dict[str, Any] | None = None) -> None:
         """Write a result to the job's target atomically; its directory is made if necessary.
 
         `read` is the input that it was made from: in place, another version is not overwritten. `notes` go into the
-        record. `lasting` is that of `write_atomic`. Raises CappuncError and OSError; then nothing is written.
+        record. Raises CappuncError and OSError; then nothing is written.
         """
         target = job.target
         assert target is not None
-        output = Output(job, data, read, notes or {})
-        if isinstance(target, Url):
-            (error,) = self.write_all([output])
-            if error is not None:
-                raise error
-            return
 
         def before(made: os.stat_result) -> None:
-            if self.mode == "in-place":
-                _refuse_replacing(target, output.read.digest)
-            self._refuse_foreign(output)
+            if self.mode == "in-place" and isinstance(target, Path):
+                _refuse_replacing(target, read.digest)
+            self._refuse_foreign(job, data)
             if self.record is not None:
-                line = self.record.line_for(job, output.read.tag, output.data, file_tag(made))
-                self.record.add([line | output.notes])
+                self.record.add([self.record.line_for(job, read.tag, data, file_tag(made)) | (notes or {})])
 
-        # In place, a directory that was removed in the meantime is not made again.
-        write = write_atomic if self.mode == "in-place" else write_result
-        write(target, output.data, lasting=lasting, before=before)
+        if isinstance(target, Url):
+            self._refuse_foreign(job, data)
+            write_result(target, data)
+        elif self.mode == "in-place":  # a directory that was removed in the meantime is not made again
+            write_atomic(target, data, before=before)
+        else:
+            write_result(target, data, before=before)
 
-    def write_all(self, outputs: Sequence[Output]) -> list[Exception | None]:
+    def is_together(self, job: Job) -> bool:
+        """Whether the result is written together with others, by `write_all`."""
+        return (self.record is not None and self.record.in_parts) or isinstance(job.target, Url)
+
+    def write_all(self, results: Sequence[Result]) -> list[Result]:
         """Write results to URLs, or to a disk of several machines, with one part of the record for all of them.
 
-        Returns the error of each, or None.
+        Returns them, or their failures.
         """
         with ThreadPoolExecutor(_WRITERS) as threads:
-            errors = list(threads.map(partial(_error_of, self._refuse_foreign), outputs))
-            kept = [i for i, error in enumerate(errors) if error is None]
-            if kept and self.record is not None:
-                failure = _error_of(self._add_part, [outputs[i] for i in kept])
-                if failure is not None:
-                    return [error or failure for error in errors]
-            for i, error in zip(kept, threads.map(_written, (outputs[i] for i in kept)), strict=True):
-                errors[i] = error
-        return errors
+            found = list(threads.map(partial(_done, lambda one: self._refuse_foreign(one.job, one.data)), results))
+            good = [one for one in found if one.status != "failed"]
+            try:
+                if good and self.record is not None:
+                    self._add_part(self.record, good)
+            except (CappuncError, OSError) as error:
+                return [one if one.status == "failed" else failed(one.job, error) for one in found]
+            return list(threads.map(partial(_done, lambda one: write_result(one.job.target, one.data)), found))
 
-    def _add_part(self, outputs: Sequence[Output]) -> None:
+    def _add_part(self, record: Record, results: Sequence[Result]) -> None:
         """Add the lines of results to the record, in a part whose name no other group of the run has."""
-        assert self.record is not None
-        lines = [self.record.line_for(one.job, one.read.tag, one.data) | one.notes for one in outputs]
-        sources = "\0".join(one.job.source for one in outputs)
-        self.record.add(lines, content_hash(sources.encode("utf-8", "surrogateescape")))
+        lines = [
+            record.line_for(one.job, one.read.tag if one.read else "", one.data or b"") | one.entry() for one in results
+        ]
+        sources = "\0".join(one.job.source for one in results)
+        record.add(lines, content_hash(sources.encode("utf-8", "surrogateescape")))
 
-    def _refuse_foreign(self, output: Output) -> None:
+    def _refuse_foreign(self, job: Job, data: bytes) -> None:
         """Raises CappuncError if the file at the target is neither a result of ours nor the same as the new one."""
-        job = output.job
         self.check(job)
         if self.mode != "new" or self.record is None:
             return
-        exists = job.ours is not None if isinstance(job.target, Url) else os.path.lexists(str(job.target))
-        if not exists or not (isinstance(job.target, Url) or os.path.isfile(str(job.target))):  # noqa: PTH113
+        if isinstance(job.target, Url) and job.ours is None:
+            return
+        if isinstance(job.target, Path) and not os.path.isfile(job.target):  # noqa: PTH113
             return
         try:
             current = content_hash(read_bytes(str(job.target)))
         except FileNotFoundError:
             return
         # The same may have been written by a worker that died before it could report, or by another run.
-        if current == content_hash(output.data) or current in (job.ours or ()):
+        if current == content_hash(data) or current in (job.ours or ()):
             return
         what = "was changed since a run wrote it" if job.ours else "already exists"
         raise CappuncError(f"{what}; --force overwrites it", str(job.target))
 
 
-def _written(output: Output) -> Exception | None:
-    assert output.job.target is not None
-    return _error_of(lambda target: write_result(target, output.data, lasting=False), output.job.target)
-
-
-def _error_of(function: Any, *arguments: Any) -> Exception | None:
+def _done(work: Callable[[Any], None], result: Result) -> Result:
+    """The result once some work on it is done, or its failure; what has failed already is left alone."""
     try:
-        function(*arguments)
+        if result.status != "failed":
+            work(result)
     except Exception as error:
-        return error
-    return None
+        return failed(result.job, error)
+    return result
 
 
 def _refuse_replacing(path: Path, digest: str) -> None:

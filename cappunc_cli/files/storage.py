@@ -29,15 +29,12 @@ _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
 _cleaned: set[Path] = set()
 
 
-def write_atomic(
-    path: Path, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
-) -> None:
+def write_atomic(path: Path, data: bytes, *, before: Callable[[os.stat_result], None] | None = None) -> None:
     """Write a file atomically: readers see the old content or the new.
 
     Of a symbolic link the target is written. An existing file keeps its owner, mode and attributes. A pipe or device
     (`/dev/null`) is written directly. `before` is called with the status of the new file before it is renamed into
-    place, and may raise. Unless `lasting`, a power failure may restore the old content until `sync_directory` is
-    called, which many files can share. Raises OSError about `path`, and CappuncError; nothing has changed then.
+    place, and may raise. Raises OSError about `path`, and CappuncError; nothing has changed then.
     """
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -62,8 +59,7 @@ def write_atomic(
             if sys.platform == "win32":
                 file.close()  # an open file cannot be renamed there
             name.replace(target)
-        if lasting:
-            sync_directory(target.parent)
+        _sync_directory(target.parent)
     except OSError as error:
         # Name the file itself rather than the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -165,7 +161,7 @@ def _extended(path: Path) -> dict[str, bytes]:
         return {}  # not supported by the file system
 
 
-def sync_directory(directory: Path) -> None:
+def _sync_directory(directory: Path) -> None:
     """Make renames in a directory survive a power failure. A no-op on Windows."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
@@ -293,9 +289,7 @@ def is_pipe(source: str) -> bool:
     )
 
 
-def write_result(
-    target: Target, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
-) -> None:
+def write_result(target: Target, data: bytes, *, before: Callable[[os.stat_result], None] | None = None) -> None:
     """`write_atomic` to a path or URL, whose directory is made if necessary; `before` is called for paths only.
 
     Raises OSError and CappuncError.
@@ -304,7 +298,7 @@ def write_result(
         write_url(target.text, data)
         return
     try:
-        write_atomic(target, data, lasting=lasting, before=before)
+        write_atomic(target, data, before=before)
     except FileNotFoundError:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data, lasting=lasting, before=before)
+        write_atomic(target, data, before=before)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,57 +148,49 @@ def _duration(seconds: float) -> str:
 
 
 class Log:
-    """A JSON Lines file with a line for each file; `-` is standard error. A URL is written again from time to time."""
+    """A JSON Lines file with a line for each file; `-` is standard error. A URL is written at the end."""
 
     def __init__(self, place: Target | str, only_failures: bool = False) -> None:
         """Raises OSError if the file cannot be written."""
         target = None if place == PIPE else target_named(str(place))
         self._only_failures = only_failures
         self._url = target if isinstance(target, Url) else None
-        self._lines: list[bytes] = []
-        self._uploaded = time.monotonic()
-        self._file = target.open("wb") if isinstance(target, Path) else None
-        self._stream: IO[bytes] | None = self._file
-        if target is None and sys.stderr is not None:
-            self._stream = sys.stderr.buffer
+        self._is_own = isinstance(target, Path)
+        self._stream: IO[bytes] | None = io.BytesIO()
+        if isinstance(target, Path):
+            self._stream = target.open("wb")
+        elif target is None:
+            self._stream = None if sys.stderr is None else sys.stderr.buffer
 
     def __enter__(self) -> Log:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._url is not None:
-            write_result(self._url, b"".join(self._lines))
-        elif self._file is not None:
-            self._file.close()
+        if self._url is not None and isinstance(self._stream, io.BytesIO):
+            write_result(self._url, self._stream.getvalue())
+        elif self._is_own and self._stream is not None:
+            self._stream.close()
 
     def add(self, result: Result) -> None:
-        """Add the line of a file. Raises OSError and CappuncError."""
-        if self._only_failures and result.status in ("fixed", "unchanged"):
+        """Add the line of a file. Raises OSError."""
+        if self._stream is None or (self._only_failures and result.status in ("fixed", "unchanged")):
             return
         entry: dict[str, object] = {"file": result.job.name}
         if result.job.target is not None:
             entry["target"] = str(result.job.target)
         text = json.dumps(entry | result.entry(), ensure_ascii=False)
-        line = f"{text}\n".encode("utf-8", "backslashreplace")
-        if self._url is not None:
-            self._lines.append(line)
-            if time.monotonic() - self._uploaded > _UPLOAD_S:
-                self._uploaded = time.monotonic()
-                write_result(self._url, b"".join(self._lines))
-        elif self._stream is not None:
-            self._stream.write(line)
-            self._stream.flush()
+        self._stream.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+        self._stream.flush()
 
 
 @dataclass(slots=True)
 class Run:
-    """A run over some jobs by an Executor, of which the `reporter`, the `logs` and the `summary` tell.
+    """A run over some jobs, of which the `reporter`, the `logs` and the `summary` tell.
 
     With `fail_over`, it stops when more than this percentage of the files fail.
     """
 
     order: WorkOrder
-    executor: Executor
     reporter: Reporter
     summary: Summary
     logs: Sequence[Log] = ()
@@ -208,14 +201,23 @@ class Run:
     check: Callable[[], None] = lambda: None
     _warned: set[str] = field(default_factory=set)
 
-    def over(self, jobs: Sequence[Job]) -> None:
+    def plan(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs that are not up to date, with what the record knows of them; the summary counts the others."""
+        record, mode = self.order.writer.record, self.order.writer.mode
+        todo = record.plan(jobs) if record is not None and mode == "new" else list(jobs)
+        self.summary.asked, self.summary.known = len(jobs), len(jobs) - len(todo)
+        return todo
+
+    def over(self, jobs: Sequence[Job], executor: Executor) -> None:
         """Work on the jobs. Raises BrokenPipeError when the reader of standard output has gone, and CappuncError."""
+        if not jobs:
+            return
         listed = len(jobs) <= _FILES_LISTED and not self.long
         shown = time.monotonic()
         tally = FileTally(len(jobs))
         with self.reporter.progress(tally):
             tally.begin(job.name for job in jobs)
-            results = self._results(jobs, tally)
+            results = executor(self.order, job_groups(jobs), tally)
             try:
                 for result in results:
                     self._count(result)
@@ -229,6 +231,10 @@ class Run:
                         break
                     self._stop_if_failing(len(jobs))
                     self.check()
+            except RuntimeError as error:  # under `ulimit -v`
+                if "start new thread" not in str(error):
+                    raise
+                raise CappuncError("needs more memory than is available: cannot start a thread") from error
             finally:
                 # Whatever has stopped the run, results that have been written by then count.
                 with suppress(KeyboardInterrupt, StopIteration):
@@ -240,16 +246,6 @@ class Run:
         self.summary.add(result)
         for log in self.logs:
             log.add(result)
-
-    def _results(self, jobs: Sequence[Job], tally: FileTally) -> Generator[Result]:
-        if not jobs:
-            return
-        try:
-            yield from self.executor(self.order, job_groups(jobs), tally)
-        except RuntimeError as error:  # under `ulimit -v`
-            if "start new thread" not in str(error):
-                raise
-            raise CappuncError("needs more memory than is available: cannot start a thread") from error
 
     def _stop_if_failing(self, files: int) -> None:
         done = self.summary.fixed + self.summary.failed

@@ -40,12 +40,12 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
+from cappunc_cli.files.division import Division
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, Settings
-from cappunc_cli.files.request import Division
+from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.options import Options
 
 #: Text, and its times in milliseconds where the format has cues.
 Shown = list[tuple[str, int | None, int | None]]
@@ -303,7 +303,7 @@ def check(path: Path) -> dict[str, str] | None:
         return None
     if not document.words:
         return None
-    fixer = Fixer(Settings("", "cpu", None, Options()), lambda _: None)
+    fixer = Fixer(FixRequest(), ("", "en"), lambda _: None)
     found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
     for kind in KINDS:
         try:

@@ -21,10 +21,10 @@ from typing import Any
 from measuring import head, options
 
 from cappunc_cli.features.review.review_server import ReviewSession
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import review_page
-from cappunc_cli.restoration.options import Options
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
@@ -117,7 +117,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         path, page = Path(place) / "film.srt", Path(place) / "film.html"
         path.write_text(film(WORDS), "utf-8")
-        fixer = Fixer(Settings(arguments.model, "cpu", None, Options(language="en")), lambda _: None)
+        fixer = Fixer(FixRequest(device="cpu"), (arguments.model, "en"), lambda _: None)
         session = ReviewSession(Job(str(path), None), fixer, 0.7)
         found = session.report()
         page.write_bytes(review_page(found))

@@ -13,8 +13,9 @@ from commands import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.inspection import missing_entries
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.decoding.existing import unrestored_spans
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
@@ -117,7 +118,7 @@ def test_a_text_without_some_of_its_marks_says_how_many(english: Model, every: i
         new.append((word.lower() if low else word)[: -1 if gone else None])
         lowered = gone and word[-1] != ","
     text = " ".join(new)
-    fixer = Fixer(Settings("", "cpu", None, Options(language="en")), print, opened=lambda _: english)
+    fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
     found = missing_entries(formats.read(text, "talk.txt"), fixer)["missing_shares"]
     assert found["sentence_ends"] == pytest.approx(1 / every, abs=0.15)
     assert found["commas"] == pytest.approx(1 / every, abs=0.15)

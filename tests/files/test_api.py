@@ -141,10 +141,8 @@ def test_what_makes_no_sense_is_said(call: Callable[[], object], why: str) -> No
 def test_an_open_model_is_taken_and_one_by_name_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     model = cappunc.load_model(str(TINY), "cpu")
     before = cappunc.fix(TALK, TINY, device="cpu").data
-    opened = api._opened(str(TINY), "cpu", "onnx")
     monkeypatch.setattr("cappunc_cli.files.fixer.load_model", lambda *_, **__: pytest.fail("opened again"))
     assert cappunc.fix(TALK, model).data == cappunc.fix(TALK, TINY, device="cpu").data == before
-    assert api._opened(str(TINY), "cpu", "onnx") is opened
 
 
 def test_the_encoding_is_kept(tmp_path: Path) -> None:
@@ -218,17 +216,11 @@ def test_write_reads_again_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> Non
         cappunc.write(document, ["good", "evening", "london"])
 
 
-def test_an_unusable_gpu_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: Any = cappunc.load_model(str(TINY), "cpu")
-    engine = SimpleNamespace(warning="no CUDA libraries. Running on the CPU.", device="cpu")
-    other = SimpleNamespace(config=opened.config, engine=engine)
-    monkeypatch.setattr("cappunc_cli.files.fixer.load_model", lambda *_, **__: other)
-    api._opened.cache_clear()
-    try:
-        with pytest.warns(RuntimeWarning, match="Running on the CPU"):
-            api._opened(str(TINY), "auto", "onnx")
-    finally:
-        api._opened.cache_clear()
+def test_an_unusable_gpu_is_a_warning() -> None:
+    model = cappunc.load_model(str(TINY), "cpu")
+    model.engine.warning = "no CUDA libraries. Running on the CPU."
+    with pytest.warns(RuntimeWarning, match="Running on the CPU"):
+        cappunc.fix("hello anna", model)
 
 
 def test_text_without_words_is_unchanged() -> None:

@@ -22,7 +22,6 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.executors import FILES_TOGETHER, in_processes, in_this_process, job_groups
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, find_inputs
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import NAME, Record
@@ -31,11 +30,10 @@ from cappunc_cli.files.results import Result, ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restoration.models.model import load_model
-from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
-REQUEST = FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options()))
+REQUEST = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
 
 
 def cappunc(*arguments: str | Path, cwd: Path, data: bytes = b"") -> commands.Run:
@@ -484,7 +482,8 @@ def test_processes_and_one_process_have_the_same_results(tree: Path) -> None:
     for executor in (in_this_process(), in_processes(2)):
         with Log(tree / "log") as log:
             summary = Summary()
-            Run(WorkOrder(REQUEST, ResultWriter("force")), executor, Reporter(True), summary, [log]).over(jobs_of(tree))
+            run = Run(WorkOrder(REQUEST, ResultWriter("force")), Reporter(True), summary, [log])
+            run.over(jobs_of(tree), executor)
         assert summary.fixed == 30
         lines = sorted((json.loads(line) for line in (tree / "log").read_text().splitlines()), key=lambda x: x["file"])
         found.append(([{**line, "seconds": 0} for line in lines], contents(tree / "out")))

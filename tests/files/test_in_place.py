@@ -11,12 +11,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
-from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -40,7 +39,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
         meddle()
         return real(self, *arguments)
 
-    request = FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options()))
+    request = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Fixer, "restore", slow)
         results = Worker(WorkOrder(request, ResultWriter("in-place"))).run([Job(str(path), path)])

@@ -12,12 +12,10 @@ from typer.testing import CliRunner
 import cappunc_cli as cappunc
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
-from cappunc_cli.restoration.options import Options
 
 ENGLISH = [
     "good evening and welcome to the show",
@@ -59,7 +57,7 @@ def srt(cues: Sequence[str]) -> str:
 
 def fixed(folder: Path, text: str, lang: str = "auto", name: str = "talk.srt") -> tuple[str, Result]:
     (folder / name).write_text(text, encoding="utf-8")
-    request = FixRequest(ModelChoice(lang, fast=True), Settings("", "cpu", None, Options()))
+    request = FixRequest(ModelChoice(lang, fast=True), device="cpu")
     (result,) = Worker(WorkOrder(request, ResultWriter("new"))).run([Job(str(folder / name))])
     return (result.data or b"").decode(), result
 

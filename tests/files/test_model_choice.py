@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.fixer import Settings
-from cappunc_cli.files.request import Fixers, FixRequest, ModelChoice
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.files.division import Fixers
+from cappunc_cli.files.request import FixRequest, ModelChoice
 
 
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
@@ -24,8 +23,8 @@ def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path:
         "b.txt": "no lo he visto ayer y tampoco sé dónde está ahora",
         "c.txt": "jag har inte sett honom och jag vet inte heller var han är nu för tiden",
     }
-    fixers = Fixers(FixRequest(ModelChoice(model=str(model)), Settings("", "cpu", None, Options())), pytest.fail)
-    found = {name: fixers.for_text(text).settings.options.language for name, text in texts.items()}
+    fixers = Fixers(FixRequest(ModelChoice(model=str(model)), device="cpu"), pytest.fail)
+    found = {name: fixers.for_text(text).options.language for name, text in texts.items()}
     assert found == {"a.txt": "de", "b.txt": "es", "c.txt": "sv"}
 
 

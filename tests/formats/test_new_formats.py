@@ -19,9 +19,9 @@ from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import decode, encode
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.shown_cues import shown_cues
-from cappunc_cli.restoration.options import Options
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NEW = [
@@ -255,7 +255,7 @@ def test_a_mark_without_room_is_not_written() -> None:
 )
 def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str, stays: bool, tiny_model: Path) -> None:
     document = read(FIXTURES / "ebu-stl" / name)
-    fixer = Fixer(Settings(str(tiny_model), "cpu", None, Options(language="en")), print)
+    fixer = Fixer(FixRequest(device="cpu"), (str(tiny_model), "en"), print)
     wanted = document.texts[0] + mark
     fixed = fixer.write(document, document.source, [wanted, *document.texts[1:]])
     assert (fixed.text == document.source) == stays

@@ -14,7 +14,6 @@ import pytest
 from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
@@ -131,7 +130,7 @@ def test_a_record_notices_another_member(tmp_path: Path) -> None:
     """A run that is resumed with another second model must not keep the results of the first one."""
     copied(tmp_path, "other")
     first = copied(tmp_path, "first", ensemble={"other": 0.25})
-    request = FixRequest(ModelChoice(model=str(first)), Settings(str(first), "cpu", None, Options()))
+    request = FixRequest(ModelChoice(model=str(first)), device="cpu")
     before = request.signature()
     assert request.signature() == before
     config = tmp_path / "other" / "config.json"

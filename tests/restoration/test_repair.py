@@ -10,8 +10,9 @@ from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.restorer import Restorer
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.inspection import examine
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Limits, cut, render
@@ -161,7 +162,7 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     """What is right after `fix` is no doubt of `review`, and `check` and `eval` count words of the file."""
     text = GOOD.replace("home. The", "home--I and Peter. The").replace("see Anna", "see anna/peter and Anna")
     document = read(text, "talk.txt")
-    fixer = Fixer(Settings("", "cpu", None, Options(language="en")), print, opened=lambda _: english)
+    fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
     text_read = examine(document, fixer)
     doubts = {doubt.index: doubt for doubt in text_read.doubts(0.5)}
     places = {word.text.rstrip(".,"): i for i, word in enumerate(document.words)}

@@ -1,14 +1,15 @@
-"""Run groups of files on Ray actors, each with its own models; those of a dead actor are tried again file by file."""
+"""Run groups of files as Ray tasks, whose processes keep their models; those of a dead one are tried file by file."""
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import platform
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -22,21 +23,21 @@ from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.results import Result, failed
 from cappunc_cli.files.run import Worker, WorkOrder
 
-#: Seconds between checks of timeouts, and of the number of cores.
-_POLL_S, _GROW_S = 1.0, 10.0
+#: Seconds between looks at the nodes and their cores.
+_POLL_S = 1.0
 #: Environment variable that makes Ray send its token (RAY_AUTH_TOKEN, ~/.ray/auth_token) to a cluster.
 _AUTH = "RAY_AUTH_MODE"
-#: Number of actors that may die before they are ready until the run gives up.
-_MAX_FALSE_STARTS = 10
+#: The worker of this process, if Ray has started it for a run.
+_worker: RayWorker | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
-    """Where and how the actors run.
+    """Where and how the tasks run.
 
     Without an `address`, RAY_ADDRESS is used, or else Ray is started on this machine. Without `engines`, there is one
-    for each core or GPU, including those of nodes that join later. `gpu` gives each actor a GPU. `seconds` is the time
-    limit of a file. `metrics_port` is the port for Prometheus of a Ray on this machine; None is any.
+    for each core or GPU, including those of nodes that join later. `gpu` gives each process a GPU. `seconds` is the
+    time limit of a group. `metrics_port` is the port for Prometheus of a Ray on this machine; None is any.
     """
 
     address: str | None = None
@@ -47,20 +48,20 @@ class RayOptions:
 
 
 def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
-    """An Executor of Ray actors. Ray is started or connected to for the run.
+    """An Executor of Ray tasks. Ray is started or connected to for the run.
 
     Raises CappuncError if Ray is not installed, and WrongUsage for a metrics port that could not be served: right away
     rather than after a million files have been listed.
     """
     _check(options)
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Iterator[Result]:
+    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
         # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _connected(options, reporter)
             try:
                 metrics = RayMetrics()
-                for result in _Pool(ray, options, order).results(iter(groups)):
+                for result in results_on(ray, options, order, iter(groups)):
                     if not result.node:  # not counted by a worker
                         metrics.count(result)
                     yield result
@@ -124,127 +125,82 @@ def _has_exporter() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A group that an actor works on, or [] for the actor's start; `deaths` is how often it has ended one."""
+@dataclass(slots=True)
+class _Tries:
+    """The groups that must be tried again, with how many processes have died of them, and files that have failed."""
 
-    actor: Any
-    group: list[Job]
-    deaths: int
-    since: float
+    again: deque[tuple[list[Job], int]]
+    failures: deque[Result]
 
-
-class _Pool:
-    """The actors of a run, each with one group at a time."""
-
-    def __init__(self, ray: Any, options: RayOptions, order: WorkOrder) -> None:
-        self._ray = ray
-        self._options = options
-        self._order = order
-        self._signature = order.request.signature()
-        resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
-        self._kind = ray.remote(max_restarts=0, max_task_retries=0, **resources)(RayWorker)
-        self._calls: dict[Any, _Call] = {}
-        self._idle: list[Any] = []
-        self._false_starts = 0
-        self._grown = -_GROW_S
-        #: Groups to be tried again, with the number of actors that died of them.
-        self._again: deque[tuple[list[Job], int]] = deque()
-        #: Failures of the driver's own, after all tries.
-        self._failures: deque[Result] = deque()
-
-    def results(self, groups: Iterator[list[Job]]) -> Iterator[Result]:
-        """Yield the results of all groups, in order of completion."""
-        following = next(groups, None)
-        while True:
-            self._grow()
-            while self._idle and (following is not None or self._again):
-                if self._again:
-                    group, deaths = self._again.popleft()
-                else:
-                    group, deaths, following = following or [], 0, next(groups, None)
-                actor = self._idle.pop()
-                self._calls[actor.run.remote(group)] = _Call(actor, group, deaths, time.monotonic())
-            while self._failures:
-                yield self._failures.popleft()
-            if following is None and not self._again and not any(call.group for call in self._calls.values()):
-                return
-            yield from self._finished()
-            self._check_timeouts()
-
-    def _grow(self) -> None:
-        """Start actors up to the requested number, or the number of cores or GPUs at the moment."""
-        count = len(self._idle) + len(self._calls)
-        if count and time.monotonic() - self._grown < _GROW_S:
-            return
-        self._grown = time.monotonic()
-        if not any(node["Alive"] for node in self._ray.nodes()):
-            raise CappuncError("all Ray nodes have died; run the same command again to resume")
-        wanted = self._options.engines
-        if wanted is None:
-            available = self._ray.cluster_resources().get("GPU" if self._options.gpu else "CPU", 0)
-            wanted = max(int(available), 1)
-        for _ in range(wanted - count):
-            actor = self._kind.remote(self._order, self._signature)
-            self._calls[actor.begin.remote()] = _Call(actor, [], 0, time.monotonic())
-
-    def _finished(self) -> Iterator[Result]:
-        ready, _ = self._ray.wait(list(self._calls), num_returns=1, timeout=_POLL_S)
-        for answer in ready:
-            call = self._calls.pop(answer)
-            try:
-                results = self._ray.get(answer)
-            except self._ray.exceptions.RayTaskError as error:
-                self._raised(call, error)
-            except self._ray.exceptions.RayError as error:
-                if not call.group and "CappuncError" in str(error):
-                    raise CappuncError(_line(error)) from error
-                self._died(call, f"its process died ({type(error).__name__}), perhaps out of memory")
-            else:
-                self._false_starts = 0
-                self._idle.append(call.actor)
-                yield from results
-
-    def _raised(self, call: _Call, error: Exception) -> None:
-        """An actor is alive, but its call raised an error."""
-        cause = getattr(error, "cause", None)
-        if not call.group:
-            raise cause if isinstance(cause, CappuncError) else CappuncError(_line(error)) from error
-        self._idle.append(call.actor)
-        self._retry(call.group, 2, f"nothing written, this is a bug: {_line(cause or error)}")
-
-    def _died(self, call: _Call, reason: str, deaths: int = 1) -> None:
-        """An actor has died, and another takes its place."""
-        self._grown = -_GROW_S
-        if not call.group:
-            self._false_starts += 1
-            if self._false_starts >= _MAX_FALSE_STARTS:
-                raise CappuncError("Ray workers fail to start; see the logs of Ray")
-            return
-        self._retry(call.group, call.deaths + deaths, reason)
-
-    def _retry(self, group: list[Job], deaths: int, reason: str) -> None:
-        """Try the files of a group again one by one; a file that was alone twice fails: one death may be the node's."""
+    def retry(self, group: list[Job], deaths: int, reason: str) -> None:
+        """Try the files of a group one by one; a file that was alone twice fails: one death may be the node's."""
         if len(group) > 1:
-            self._again += [([job], 0) for job in group]
+            self.again += [([job], 0) for job in group]
         elif deaths < 2:
-            self._again.append((group, deaths))
+            self.again.append((group, deaths))
         else:
-            self._failures.append(failed(group[0], CappuncError(reason)))
+            self.failures.append(failed(group[0], CappuncError(reason)))
 
-    def _check_timeouts(self) -> None:
-        now = time.monotonic()
-        for answer, call in list(self._calls.items()):
-            if call.group and now - call.since > self._options.seconds:
-                del self._calls[answer]
-                self._ray.kill(call.actor, no_restart=True)
-                self._died(call, f"takes longer than --file-timeout ({self._options.seconds:g} s)", deaths=2)
+
+def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator[list[Job]]) -> Iterator[Result]:
+    """Yield the results of all groups, in order of completion. Raises CappuncError if no node is left."""
+    resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
+    # By default Ray ends the process of a GPU task after each call, and its models with it.
+    task = ray.remote(max_retries=0, max_calls=0, **resources)(run_group)
+    # In a list Ray does not resolve it, so that a process fetches it once.
+    told = [ray.put((order, order.request.signature(), options.seconds))]
+    running: dict[Any, tuple[list[Job], int, float]] = {}
+    tries = _Tries(deque(), deque())
+    following = next(groups, None)
+    while following is not None or tries.again or running:
+        if not any(node["Alive"] for node in ray.nodes()):
+            raise CappuncError("all Ray nodes have died; run the same command again to resume")
+        while len(running) < _engines(ray, options) and (following is not None or tries.again):
+            if tries.again:
+                group, deaths = tries.again.popleft()
+            else:
+                group, deaths, following = following or [], 0, next(groups, None)
+            running[task.remote(told, group)] = (group, deaths, time.monotonic())
+        ready, _ = ray.wait(list(running), num_returns=1, timeout=_POLL_S)
+        for answer in ready:
+            group, deaths, since = running.pop(answer)
+            try:
+                yield from ray.get(answer)
+            except ray.exceptions.RayTaskError as error:
+                cause = getattr(error, "cause", None)
+                if isinstance(cause, CappuncError):
+                    raise cause from error
+                tries.retry(group, 2, f"nothing written, this is a bug: {_line(cause or error)}")
+            except ray.exceptions.RayError as error:
+                if time.monotonic() - since >= options.seconds:
+                    tries.retry(group, 2, f"takes longer than --file-timeout ({options.seconds:g} s)")
+                else:
+                    reason = f"its process died ({type(error).__name__}), perhaps out of memory"
+                    tries.retry(group, deaths + 1, reason)
+        while tries.failures:
+            yield tries.failures.popleft()
+
+
+def _engines(ray: Any, options: RayOptions) -> int:
+    """How many groups are worked on at once: the requested number, or that of cores or GPUs at the moment."""
+    if options.engines is not None:
+        return options.engines
+    return max(int(ray.cluster_resources().get("GPU" if options.gpu else "CPU", 0)), 1)
+
+
+def run_group(told: list[Any], group: list[Job]) -> list[Result]:
+    """The task: the results of a group, without their content, which has been written."""
+    global _worker
+    if _worker is None:
+        import ray
+
+        _worker = RayWorker(*ray.get(told[0]))
+    return _worker.run(group)
 
 
 def _line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[-1] if lines else type(error).__name__
-    return text.removeprefix("cappunc_cli.errors.CappuncError: ")
+    return lines[-1] if lines else type(error).__name__
 
 
 class RayMetrics:
@@ -277,28 +233,30 @@ def metrics_of(result: Result) -> dict[str, int]:
 
 
 class RayWorker:
-    """The actor: a Worker with metrics and a memory limit."""
+    """A Worker with metrics, and with limits of memory and of time."""
 
-    def __init__(self, order: WorkOrder, signature: str) -> None:
+    def __init__(self, order: WorkOrder, signature: str, seconds: float) -> None:
         """Raises CappuncError if this machine's version or models differ from the driver's."""
         node = platform.node()
         if order.request.signature() != signature:
             raise CappuncError(f"{node} has a different version of cappunc, or different models, than the driver")
         self._worker = Worker(order, node=node)
         self._metrics = RayMetrics()
+        self._seconds = seconds
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
         if order.memory is not None:
             _limit_memory(order.memory)
 
-    def begin(self) -> list[Result]:
-        """No results; called to learn when the actor is ready."""
-        return []
-
     def run(self, group: list[Job]) -> list[Result]:
-        """As `Worker.run`, without the content of results, which has been written."""
-        results = list(self._worker.run(group))
+        """As `Worker.run`; a group that takes too long ends the process, whatever it hangs in."""
+        faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
+        try:
+            results = list(self._worker.run(group))
+        finally:
+            faulthandler.cancel_dump_traceback_later()
         for result in results:
             self._metrics.count(result)
-        return [replace(result, data=None) for result in results]
+        return [replace(result, data=None, read=None) for result in results]
 
 
 def _limit_memory(more: int) -> None:

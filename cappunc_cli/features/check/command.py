@@ -11,10 +11,10 @@ from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     files_to_read,
+    fix_request,
     input_jobs,
     input_names,
     make_reporter,
-    model_choice,
     refuse_second_read,
     tallied,
     usage_errors,
@@ -30,13 +30,12 @@ from cappunc_cli.files.caption_report import (
     summary,
 )
 from cappunc_cli.files.encodings import shown_utf_8
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_input
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
@@ -63,10 +62,9 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         )
         return
     found: list[Report] = []
-    common = Settings("", options.model.device, inputs.format_name, Options(pauses=options.pauses), fps=inputs.fps)
-    choice = model_choice(context, options.model)
+    request = fix_request(context, options.model, inputs, Options(pauses=options.pauses))
     with tallied(reporter, len(jobs), "checked") as tally:
-        for inspected in inspect_files(jobs, FixRequest(choice, common), missing_entries, reporter, tally):
+        for inspected in inspect_files(jobs, request, missing_entries, reporter, tally):
             found.append(inspected)
             if not options.as_json:
                 with reporter.without_bar():

@@ -14,10 +14,10 @@ from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
     files_to_read,
+    fix_request,
     input_jobs,
     input_names,
     make_reporter,
-    model_choice,
     refuse_second_read,
     tallied,
     usage_errors,
@@ -26,19 +26,20 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
+from cappunc_cli.files.division import Division, Fixers
 from cappunc_cli.files.encodings import Encoding, shown_utf_8
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import check_name, plan_jobs, refuse_input, refuse_result
 from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import Division, Fixers, FixRequest
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
-from cappunc_cli.languages import Language, language
+from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
 from cappunc_cli.layout.speakers import asked_names
@@ -100,10 +101,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
 
 
 def _request(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> FixRequest:
-    model, terms = options.model, load_glossaries(options.glossary if restore else None)
-    inputs = options.inputs
-    common = Settings("", model.device, inputs.format_name, Options(glossary=terms), model.engine, fps=inputs.fps)
-    return FixRequest(model_choice(context, model), common)
+    terms = load_glossaries(options.glossary if restore else None)
+    return fix_request(context, options.model, options.inputs, Options(glossary=terms))
 
 
 def _kind(context: typer.Context, options: ConvertOptions) -> str:
@@ -219,22 +218,20 @@ def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: F
     request = making.request
     if making.restore:
         request.check()
-    term_check = TermCheck(request.common.options.glossary)
+    term_check = TermCheck(request.options.glossary)
     fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
     writer = ResultWriter("force" if making.force else "new", hint="")
 
     def make(job: Job) -> None:
         writer.check(job)
         text, encoding = read_job(job, reporter)
-        document = request.common.read(text, job.source)
+        document = request.read(text, job.source)
         if making.restore:
             division = fixers.divide(document, text)
-            main = division.main.settings
-            own = main.options.conventions(main.check())
         else:
-            code = request.choice.language_of(text)
-            division = Division(document, Fixer(request.common.for_model("", code), reporter.info), {})
-            own = language(code)
+            chosen = ("", request.choice.language_of(text))
+            division = Division(document, Fixer(request, chosen, reporter.info), {})
+        own = division.main.language
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
         data, summary = making.maker_of(own).make(division, job.name, encoding)

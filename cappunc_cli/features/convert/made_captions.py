@@ -22,7 +22,7 @@ from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
-    from cappunc_cli.files.request import Division
+    from cappunc_cli.files.division import Division
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
 

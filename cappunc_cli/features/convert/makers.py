@@ -39,8 +39,8 @@ from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
+    from cappunc_cli.files.division import Division
     from cappunc_cli.files.inspection import Report
-    from cappunc_cli.files.request import Division
     from cappunc_cli.layout.caption_profiles import CaptionProfile
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary

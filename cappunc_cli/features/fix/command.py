@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import (
-    common_settings,
     files_to_read,
+    fix_request,
     input_jobs,
     input_names,
     make_reporter,
-    model_choice,
     refuse_second_read,
     stoppable,
     usage_errors,
 )
 from cappunc_cli.features.fix.options import FixOptions
-from cappunc_cli.files.executors import in_processes, in_this_process
+from cappunc_cli.files.executors import Executor, in_processes, in_this_process
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import plan_jobs, refuse_input, refuse_result, replaceable
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import Mode, ResultWriter
 from cappunc_cli.files.run import WorkOrder
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
@@ -36,66 +33,49 @@ from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restoration.models.registry import NETWORK
 
 
-@dataclass(frozen=True, slots=True)
-class FixRun:
-    """What to do: the request, how results are written, the `output` that the user named, processes, and a log."""
-
-    request: FixRequest
-    mode: Mode
-    output: str | None = None
-    workers: int = 1
-    log: str | None = None
-
-    def root(self, jobs: Sequence[Job]) -> str | None:
-        """The local directory of the results, where a record lets the next run go on where this one was stopped."""
-        if self.output is None or self.output == PIPE or is_url(self.output):
-            return None
-        return None if any(job.target == Path(self.output) for job in jobs) else self.output
-
-
-def fix_files(jobs: Sequence[Job], run: FixRun, reporter: Reporter, summary: Summary) -> None:
-    """Fix the files that are not up to date, and count all in the `summary`.
-
-    Raises BrokenPipeError when the reader of standard output has gone, BadModel, WrongUsage and CappuncError.
-    """
-    run.request.check()
-    root = run.root(jobs)
-    record = None if root is None else Record(root, run.request.signature())
-    todo = record.plan(jobs) if record is not None and run.mode == "new" else list(jobs)
-    summary.asked = len(jobs) + reporter.errors
-    summary.failed = reporter.errors
-    summary.known = len(jobs) - len(todo)
-    # Only the network profits from several processes, and pipes can only be read by this one.
-    network = run.request.common.engine == NETWORK
-    alone = min(run.workers, len(todo)) < 2 or not network or any(is_pipe(job.source) for job in todo)
-    executor = in_this_process(reporter.detail) if alone else in_processes(min(run.workers, len(todo)))
-    order = WorkOrder(run.request, ResultWriter(run.mode, record))
-    with ExitStack() as opened:
-        logs = [opened.enter_context(Log(run.log))] if run.log is not None else []
-        if record is not None:
-            opened.callback(record.close)
-        Run(order, executor, reporter, summary, logs).over(todo)
-
-
 def fix(context: typer.Context, options: FixOptions) -> None:
-    """Fix the files; exit with 1 if one of them failed."""
+    """Fix the files that are not up to date; exit with 1 if one of them failed."""
     _check(context, options)
     reporter = make_reporter(context, options.messages)
-    choice = model_choice(context, options.model)
+    request = fix_request(context, options.model, options.inputs, options.changes.restoring, options.changes)
     jobs = _jobs(input_names(context, options.inputs), options, reporter)
-    common = common_settings(options.changes, options.model, options.inputs)
-    request = FixRequest(choice, common, options.inputs.encoding)
+    request.check()
     mode: Mode = "diff" if options.diff else "in-place" if options.in_place else "force" if options.force else "new"
-    run = FixRun(request, mode, options.output, options.jobs or 1, options.log)
-    summary = Summary(terms=TermCheck(common.options.glossary) if options.changes.glossary else None)
-    resumable = (run.root(jobs) is not None and not options.force) or options.in_place
-    with stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)):
-        fix_files(jobs, run, reporter, summary)
+    root = _root(options.output, jobs)
+    record = None if root is None else Record(root, request.signature())
+    terms = TermCheck(request.options.glossary) if options.changes.glossary else None
+    summary, unread = Summary(terms=terms), reporter.errors
+    run = Run(WorkOrder(request, ResultWriter(mode, record)), reporter, summary)
+    resumable = (root is not None and not options.force) or options.in_place
+    with (
+        stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)),
+        Log(options.log) if options.log is not None else nullcontext() as log,
+        closing(record) if record is not None else nullcontext(),
+    ):
+        run.logs = [log] if log is not None else []
+        todo = run.plan(jobs)
+        summary.asked, summary.failed = summary.asked + unread, unread
+        run.over(todo, _executor(options, todo, reporter))
     summary.report(reporter)
-    if summary.terms is not None and not (summary.known or summary.stopped):
-        summary.terms.report(reporter)  # which terms earlier runs found is not recorded
+    if terms is not None and not (summary.known or summary.stopped):
+        terms.report(reporter)  # which terms earlier runs found is not recorded
     if reporter.errors:
         raise typer.Exit(1)
+
+
+def _root(output: str | None, jobs: Sequence[Job]) -> str | None:
+    """The local directory of the results, where a record lets the next run go on where this one was stopped."""
+    if output is None or output == PIPE or is_url(output):
+        return None
+    return None if any(job.target == Path(output) for job in jobs) else output
+
+
+def _executor(options: FixOptions, jobs: Sequence[Job], reporter: Reporter) -> Executor:
+    """Several processes if they are asked for: only the network profits, and pipes can only be read by this one."""
+    count = min(options.jobs or 1, len(jobs))
+    if count < 2 or options.model.engine != NETWORK or any(is_pipe(job.source) for job in jobs):
+        return in_this_process(reporter.detail)
+    return in_processes(count)
 
 
 def _check(context: typer.Context, options: FixOptions) -> None:

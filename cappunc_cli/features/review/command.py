@@ -14,10 +14,10 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import (
     files_to_read,
+    fix_request,
     input_jobs,
     input_names,
     make_reporter,
-    model_choice,
     refuse_second_read,
     tallied,
     usage_errors,
@@ -28,8 +28,9 @@ from cappunc_cli.features.review.decisions import apply_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
+from cappunc_cli.files.division import Fixers
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
@@ -44,7 +45,7 @@ from cappunc_cli.files.inspection import (
 from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
 from cappunc_cli.files.plan import plan_jobs, refuse_input
 from cappunc_cli.files.progress import Reporter, counted
-from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
@@ -66,9 +67,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         return
     jobs = input_jobs(names, inputs, reporter, results=True)
     restoring = Options(marks=options.marks, pauses=options.pauses, glossary=load_glossaries(options.glossary))
-    model = options.model
-    common = Settings("", model.device, inputs.format_name, restoring, model.engine, fps=inputs.fps)
-    request = FixRequest(model_choice(context, model), common)
+    request = fix_request(context, options.model, inputs, restoring)
     if options.open_ or html is not None:
         with usage_errors():
             read = files_to_read(options.glossary, options.compare, *(job.source for job in jobs))
@@ -82,7 +81,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
 
 def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> None:
     """Print the places of all files as lines, CSV or JSON."""
-    terms = TermCheck(request.common.options.glossary)
+    terms = TermCheck(request.options.glossary)
 
     def places(document: Document, fixer: Fixer) -> Report:
         terms.check(document.texts)
@@ -146,7 +145,7 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     found = input_jobs(names, options.inputs, reporter, output)
     with usage_errors():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    fixer = Fixer(Settings("", "cpu", format_name, Options(), fps=options.inputs.fps), reporter.info)
+    fixer = Fixer(FixRequest(format=format_name, fps=options.inputs.fps), ("", None), reporter.info)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     try:
         decided = apply_decisions(decisions, job, fixer, writer)
@@ -172,7 +171,7 @@ def _session(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, r
     compare, other = options.compare, None
     if compare is not None:
         try:
-            other = fixer.read(read_text(compare)[0], Path(compare).name), compare
+            other = fixer.request.read(read_text(compare)[0], Path(compare).name), compare
         except (CappuncError, OSError) as error:
             raise about(error, compare) from error
     session = ReviewSession(job, fixer, options.below, other, options.in_place)

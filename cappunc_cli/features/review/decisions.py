@@ -112,10 +112,10 @@ def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job)
     if sha256(data) != decisions.sha256:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, job.encoding)
-    document = fixer.read(text, job.source)
+    document = fixer.request.read(text, job.source)
     old = document.texts
     fixed = fixer.write(document, text, decided_texts(old, decisions.words), encoding)
-    found = fixer.read(fixed.text, job.source).texts if fixed.text != text else old
+    found = fixer.request.read(fixed.text, job.source).texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 

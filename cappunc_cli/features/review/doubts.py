@@ -111,7 +111,7 @@ def page_data(
         for d in doubts
     ]
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
-    found["language"] = fixer.settings.options.conventions(fixer.model.config).code
+    found["language"] = fixer.language.code
     return found, text.rows
 
 

@@ -64,7 +64,7 @@ class ReviewSession:
         """
         data = read_bytes(self.job.source) if self.piped is None else self.piped
         text, _ = decode(data, self.job.encoding)
-        document = self.fixer.read(text, self.job.source)
+        document = self.fixer.request.read(text, self.job.source)
         if self._rows is not None and len(self._rows) != len(document.words):
             self._rows = None  # the text of the file has changed
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)

@@ -21,14 +21,12 @@ from typing import Any
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARKS, strip
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restoration.models.registry import known_languages
-from cappunc_cli.restoration.options import Options
 from tests.benchmarks.measuring import head, options_with_data, print_report
 
 TEXTS = {
@@ -116,7 +114,7 @@ def restored(source: str, lang: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mixed.srt")
         path.write_text(source, encoding="utf-8")
-        request = FixRequest(ModelChoice(lang, None, fast=True), Settings("", "cpu", None, Options()))
+        request = FixRequest(ModelChoice(lang, None, fast=True), device="cpu")
         (result,) = Worker(WorkOrder(request, ResultWriter("new"))).run([Job(str(path))])
         assert result.data is not None, result.error
         return formats.read(result.data.decode(), "mixed.srt").texts

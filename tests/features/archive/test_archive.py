@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from commands import TINY
+from typer.testing import CliRunner
 
-from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.cli.main import app
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.archive import target_lock
-from cappunc_cli.features.archive.command import ArchiveOrder, run_archive
 from cappunc_cli.features.archive.target_lock import TargetLock
-from cappunc_cli.features.fix.command import FixRun, fix_files
-from cappunc_cli.files.executors import in_this_process
-from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record, content_hash
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
-from cappunc_cli.files.summary import Summary, kind_of
+from cappunc_cli.files.summary import kind_of
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
-from cappunc_cli.restoration.options import Options
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 WORDS = "hello anna then we went to london where is the cat"
@@ -44,9 +42,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def request_(tiny_model: Path) -> FixRequest:
-    return FixRequest(ModelChoice("en", str(tiny_model)), Settings("", "cpu", None, Options()))
+REQUEST = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
 
 
 def upload(folder: Path, url: str) -> None:
@@ -69,10 +65,28 @@ def results(place: Path | str) -> dict[str, bytes]:
     return {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
 
 
-def archive(order: ArchiveOrder) -> Summary:
-    summary = Summary()
-    run_archive(order, in_this_process(), Reporter(quiet=True), summary)
-    return summary
+class Outcome(NamedTuple):
+    """What a run says: its exit code, its messages, and the counts of its table."""
+
+    code: int
+    said: str
+    fixed: int
+    known: int
+    skipped: int
+    failed: int
+
+
+def cappunc(command: str, *arguments: object) -> Outcome:
+    options = ["--model", str(TINY), "--lang", "en", "--device", "cpu"]
+    run = CliRunner().invoke(app, [command, *options, *map(str, arguments)])
+    said = f"{run.stderr}{run.exception or ''}"
+    table = {what: int(count) for count, what in re.findall(r"(\d+) (fixed|up to date|skipped|failed)\b", said)}
+    counts = [table.get(what, 0) for what in ("fixed", "up to date", "skipped", "failed")]
+    return Outcome(run.exit_code, said, *counts)
+
+
+def archive(*arguments: object) -> Outcome:
+    return cappunc("archive", *arguments)
 
 
 def refused(target: Path) -> dict[str, str]:
@@ -81,71 +95,62 @@ def refused(target: Path) -> dict[str, str]:
     return {Path(line["file"]).name: line["reason"] for line in lines}
 
 
-def test_a_store_and_a_disk_get_the_same_bytes(tree: Path, request_: FixRequest) -> None:
+def test_a_store_and_a_disk_get_the_same_bytes(tree: Path) -> None:
     upload(tree / "in", "memory://old")
-    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_))
+    first = archive(tree / "in", tree / "out")
     expected = results(tree / "out")
-    assert (summary.fixed, summary.skipped, len(expected)) == (9, 1, 9)
-    order = ArchiveOrder(["memory://old/"], "memory://new/season", request_)
-    assert archive(order).fixed == 9
+    assert (first.code, first.fixed, first.skipped, len(expected)) == (0, 9, 1, 9)
+    order = ("memory://old/", "memory://new/season")
+    assert archive(*order).fixed == 9
     assert results("memory://new/season") == expected
-    archive(ArchiveOrder(["memory://old"], str(tree / "down"), request_))
+    archive("memory://old", tree / "down")
     assert results(tree / "down") == expected
-    again = archive(order)
+    again = archive(*order)
     assert (again.fixed, again.known, again.skipped) == (0, 9, 1)
     (line,) = read_url("memory://new/season/.cappunc/refused.jsonl").splitlines()
     assert json.loads(line)["file"] == "memory://old/log.json"
     assert json.loads(line)["status"] == "skipped"
 
 
-def test_archives_and_fix_know_each_others_results(tree: Path, request_: FixRequest) -> None:
-    archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_))
-    jobs = [Job(str(path), tree / "out" / path.relative_to(tree / "in")) for path in (tree / "in").rglob("[0-9].txt")]
-    summary = Summary()
-    fix_files(jobs, FixRun(request_, "new", str(tree / "out")), Reporter(True), summary)
-    assert (summary.fixed, summary.known) == (0, 9)
+def test_archives_and_fix_know_each_others_results(tree: Path) -> None:
+    archive(tree / "in", tree / "out")
+    assert "0 files fixed, 9 up to date" in cappunc("fix", tree / "in", "-o", tree / "out").said
 
 
-def test_new_files_are_processed_and_foreign_files_kept(tree: Path, request_: FixRequest) -> None:
-    order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_)
+def test_new_files_are_processed_and_foreign_files_kept(tree: Path) -> None:
+    order = (tree / "in", tree / "out")
     (tree / "out").mkdir()
     (tree / "out/0.txt").write_text("an editor's own")
-    assert (archive(order).fixed, (tree / "out/0.txt").read_text()) == (8, "an editor's own")
+    assert (archive(*order).fixed, (tree / "out/0.txt").read_text()) == (8, "an editor's own")
     (tree / "in/2.txt").write_text("hello london\n")
     (tree / "in/new.txt").write_text("hello cat\n")
     before = (tree / "out/4.txt").stat().st_mtime_ns
-    second = archive(order)
+    second = archive(*order)
     assert (second.fixed, second.known, second.failed, second.skipped) == (2, 7, 1, 1)
     assert (tree / "out/4.txt").stat().st_mtime_ns == before
     # Other options do all again, but for what somebody has changed meanwhile, be it as long as it was.
     edited = (tree / "out/4.txt").read_bytes().swapcase()
     (tree / "out/4.txt").write_bytes(edited)
-    few_marks = Settings("", "auto", None, Options(marks="."))
-    other = ArchiveOrder(order.names, order.target, FixRequest(request_.choice, few_marks))
-    third = archive(other)
+    third = archive("--marks", ".", *order)
     assert (third.fixed, third.failed) == (8, 2)
     assert (tree / "out/4.txt").read_bytes() == edited
     # The reason names the result: it is not the input that exists already.
     reasons = refused(tree / "out")
     assert reasons["0.txt"] == f"“{tree}/out/0.txt” already exists; --force overwrites it"
     assert reasons["4.txt"] == f"“{tree}/out/4.txt” was changed since a run wrote it; --force overwrites it"
-    assert third.reasons == {
-        "… already exists; --force overwrites it": 1,
-        "… was changed since a run wrote it; --force overwrites it": 1,
-    }
-    forced = archive(ArchiveOrder(order.names, order.target, request_, force=True))
+    for reason in ("already exists", "was changed since a run wrote it"):
+        assert f"failed   1 × … {reason}; --force overwrites it" in third.said
+    forced = archive("--force", *order)
     assert (forced.fixed, forced.failed) == (10, 0)
     assert (tree / "out/0.txt").read_text() != "an editor's own"
 
 
 @pytest.mark.parametrize("stage", range(8))
-def test_a_run_killed_at_any_write_resumes(
-    tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, stage: int
-) -> None:
+def test_a_run_killed_at_any_write_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch, stage: int) -> None:
     """It dies at its n-th write, which may be a part of the record or a result."""
     upload(tree / "in", "memory://old")
-    archive(ArchiveOrder(["memory://old/"], "memory://whole", request_))
-    order = ArchiveOrder(["memory://old/"], "memory://new", request_)
+    archive("memory://old/", "memory://whole")
+    order = ("memory://old/", "memory://new")
     count, true, lock = 0, memory.MemoryFileSystem.pipe_file, threading.Lock()
 
     def dies(self: Any, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
@@ -154,23 +159,22 @@ def test_a_run_killed_at_any_write_resumes(
             mine = path.endswith("lock") or "/new/" not in path
             count += not mine
             if not mine and count > stage:
-                raise SystemExit
+                raise SystemExit(9)
         true(self, path, value, mode, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(memory.MemoryFileSystem, "pipe_file", dies)
-        with pytest.raises(SystemExit):
-            archive(order)
+        assert archive(*order).code == 9
     there = results("memory://new")
     whole = results("memory://whole")
     assert there.items() <= whole.items()
-    resumed = archive(order)
+    resumed = archive(*order)
     assert results("memory://new") == whole
     assert (resumed.fixed, resumed.known, resumed.failed) == (9 - len(there), len(there), 0)
 
 
-def test_each_file_is_named_once_in_the_record(tree: Path, request_: FixRequest) -> None:
-    archive(ArchiveOrder([str(tree / "in")], "memory://new", request_))
+def test_each_file_is_named_once_in_the_record(tree: Path) -> None:
+    archive(tree / "in", "memory://new")
     lines = list(Record("memory://new", "").lines())
     made = results("memory://new")
     assert sorted(line.file for line in lines) == sorted(made)
@@ -214,21 +218,19 @@ def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> 
     assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "dead"
 
 
-def test_a_run_with_too_many_failures_stops(tree: Path, request_: FixRequest) -> None:
+def test_a_run_with_too_many_failures_stops(tree: Path) -> None:
     for i in range(200):
         (tree / f"in/bad{i}.json").write_text(BAD + str(i))
-    order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, fail_over=100)
-    assert archive(order).failed == 200
-    with pytest.raises(CappuncError, match=r"^stopped: \d+ of \d+ files failed, more than 10 % \(--fail-over\)$"):
-        archive(ArchiveOrder(order.names, str(tree / "other"), request_, fail_over=10))
+    assert archive("--fail-over", "100%", tree / "in", tree / "out").failed == 200
+    said = archive("--fail-over", "10", tree / "in", tree / "other").said
+    assert re.search(r"stopped: \d+ of \d+ files failed, more than 10 % \(--fail-over\)$", said)
     assert (tree / "other/.cappunc/refused.jsonl").read_text().count("broken JSON") >= 1
 
 
-def test_report_and_log(tree: Path, request_: FixRequest) -> None:
+def test_report_and_log(tree: Path) -> None:
     (tree / "in/bad.json").write_text(BAD)
     report, log = tree / "report.jsonl", "memory://logs/log.jsonl"
-    order = ArchiveOrder([str(tree / "in")], "memory://new/", request_, report=str(report), log=log)
-    assert archive(order).failed == 1
+    assert archive("--report", report, "--log", log, tree / "in", "memory://new/").failed == 1
     lines = {Path(line["file"]).name: line for line in map(json.loads, report.read_text().splitlines())}
     assert {name: line["status"] for name, line in lines.items()} == {"bad.json": "failed", "log.json": "skipped"}
     assert "broken JSON" in lines["bad.json"]["reason"]
@@ -236,52 +238,48 @@ def test_report_and_log(tree: Path, request_: FixRequest) -> None:
     assert len(read_url(log).splitlines()) == 11
 
 
-def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path, request_: FixRequest) -> None:
-    worker = Worker(WorkOrder(request_, ResultWriter("new"), memory=1 << 20))
+def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path) -> None:
+    worker = Worker(WorkOrder(REQUEST, ResultWriter("new"), memory=1 << 20))
     job = Job(str(tree / "in/none.txt"), tree / "none.txt", size=2 << 30)
     (result,) = worker.run([job])
     assert result.error == f"{job.source}: has 2,048 MB, more than --file-memory allows (1 MB)"
 
 
-def test_a_group_of_a_dead_worker_is_done_again(tree: Path, request_: FixRequest) -> None:
+def test_a_group_of_a_dead_worker_is_done_again(tree: Path) -> None:
     """Some of its results are there already."""
     jobs = [Job(str(tree / "in" / name), tree / "out" / name) for name in ("0.txt", "2.txt")]
     writer = ResultWriter("new", Record(str(tree / "out"), "s", "run"))
-    assert [result.status for result in Worker(WorkOrder(request_, writer)).run(jobs[:1])] == ["fixed"]
-    assert [result.status for result in Worker(WorkOrder(request_, writer)).run(jobs)] == ["fixed", "fixed"]
+    assert [result.status for result in Worker(WorkOrder(REQUEST, writer)).run(jobs[:1])] == ["fixed"]
+    assert [result.status for result in Worker(WorkOrder(REQUEST, writer)).run(jobs)] == ["fixed", "fixed"]
     (tree / "out/2.txt").write_text("an editor's own")
-    again = {result.job.source: result.status for result in Worker(WorkOrder(request_, writer)).run(jobs)}
+    again = {result.job.source: result.status for result in Worker(WorkOrder(REQUEST, writer)).run(jobs)}
     assert again == {jobs[0].source: "fixed", jobs[1].source: "failed"}
 
 
-def test_two_inputs_cannot_become_one(tree: Path, request_: FixRequest) -> None:
+def test_two_inputs_cannot_become_one(tree: Path) -> None:
     upload(tree / "in", "memory://old")
-    order = ArchiveOrder(["memory://old/", str(tree / "in")], str(tree / "out"), request_)
-    with pytest.raises(BadOption, match=r"would both become .*0\.txt"):
-        archive(order)
+    run = archive("memory://old/", tree / "in", tree / "out")
+    assert (run.code, bool(re.search(r"would both become .*0\.txt", run.said.replace("\n", "")))) == (2, True)
 
 
-def test_a_list_names_the_files(tree: Path, request_: FixRequest) -> None:
-    names = [str(tree / "in" / name) for name in ("deep/1.txt", "0.txt", "none.txt")]
-    summary = archive(ArchiveOrder(names, "memory://new", request_, below=str(tree / "in")))
-    assert (summary.fixed, summary.failed) == (2, 1)
+def test_a_list_names_the_files(tree: Path) -> None:
+    (tree / "list").write_text("deep/1.txt\n0.txt\nnone.txt\n")
+    listed = archive("--files-from", tree / "list", tree / "in", "memory://new")
+    assert (listed.fixed, listed.failed) == (2, 1)
     assert set(results("memory://new")) == {"deep/1.txt", "0.txt"}
-    anywhere = archive(ArchiveOrder([str(tree / "in/deep/1.txt")], "memory://flat", request_))
+    anywhere = archive(tree / "in/deep/1.txt", "memory://flat")
     assert (anywhere.fixed, set(results("memory://flat"))) == (1, {"1.txt"})
 
 
-def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest) -> None:
-    order = ArchiveOrder([str(tree / "in")], str(tree / "in/out"), request_)
-    assert archive(order).fixed == 9
-    assert archive(order).known == 9
-    with pytest.raises(WrongUsage, match="is both source and target"):
-        archive(ArchiveOrder([str(tree / "in")], f"{tree}/in/", request_))
+def test_results_below_the_source_are_no_inputs(tree: Path) -> None:
+    order = (tree / "in", tree / "in/out")
+    assert archive(*order).fixed == 9
+    assert archive(*order).known == 9
+    assert "is both source and target" in archive(tree / "in", f"{tree}/in/").said
 
 
 @pytest.mark.parametrize("place", ["memory://all", "all"])
-def test_no_result_overwrites_another_input(
-    tmp_path: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_no_result_overwrites_another_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     for name in ("new/1/a.txt", "1/a.txt"):
         (tmp_path / "all" / name).parent.mkdir(parents=True)
         (tmp_path / "all" / name).write_text(f"{name} {WORDS}\n")
@@ -291,7 +289,7 @@ def test_no_result_overwrites_another_input(
     before = results(where)
     report = tmp_path / "report.jsonl"
     names = [f"{place}/new/*/a.txt", f"{place}/1/a.txt"]
-    assert archive(ArchiveOrder(names, place, request_, force=True, report=str(report))).fixed == 1
+    assert archive("--force", "--report", report, *names, place).fixed == 1
     after = results(where)
     assert after.keys() == {*before, "a.txt"}
     assert before.items() <= after.items()
@@ -301,24 +299,21 @@ def test_no_result_overwrites_another_input(
 
 @pytest.mark.parametrize("report", ["out/deep/1.txt", "in/../out/0.txt", "link.jsonl", "memory://new/deep/1.txt"])
 def test_the_report_of_an_archive_is_none_of_its_results(
-    tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, report: str
+    tree: Path, monkeypatch: pytest.MonkeyPatch, report: str
 ) -> None:
     monkeypatch.chdir(tree)
     Path("link.jsonl").symlink_to("out/2.txt")
     target = "memory://new" if "://" in report else "out"
-    with pytest.raises(WrongUsage, match="is the result of in/"):
-        archive(ArchiveOrder(["in/"], f"{target}/", request_, report=report))
+    assert "is the result of in/" in archive("--report", report, "in/", f"{target}/").said
     assert not results(target if "://" in target else Path(target))
 
 
-def test_an_archive_overwrites_nothing_that_it_reads(tree: Path, request_: FixRequest) -> None:
-    with pytest.raises(WrongUsage, match="is an input"):
-        archive(ArchiveOrder([str(tree / "in")], "memory://new/", request_, report=str(tree / "in/deep/1.txt")))
+def test_an_archive_overwrites_nothing_that_it_reads(tree: Path) -> None:
+    assert "is an input" in archive("--report", tree / "in/deep/1.txt", tree / "in", "memory://new/").said
     terms = tree / "out/0.txt"
     terms.parent.mkdir()
     terms.write_text("London\n")
-    order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, force=True, also_read=[str(terms)])
-    assert archive(order).failed == 1
+    assert archive("--force", "--glossary", terms, tree / "in", tree / "out").failed == 1
     assert terms.read_text() == "London\n"
 
 

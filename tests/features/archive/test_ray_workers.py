@@ -21,21 +21,19 @@ import pytest
 
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
-from cappunc_cli.features.archive.ray_workers import RayOptions, _Pool
-from cappunc_cli.files.fixer import Settings
+from cappunc_cli.features.archive.ray_workers import RayOptions, results_on
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
 from cappunc_cli.files.run import WorkOrder
-from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = WorkOrder(FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options())), ResultWriter("new"))
+ORDER = WorkOrder(FixRequest(ModelChoice("en", str(TINY)), device="cpu"), ResultWriter("new"))
 
 
 class Died(Exception):
-    """An actor's end, as Ray tells it."""
+    """A process's end, as Ray tells it."""
 
 
 class Raised(Died):
@@ -46,19 +44,22 @@ class Raised(Died):
         self.cause = cause
 
 
-class FakeRay:
-    """What `_Pool` needs of Ray: calls are answered one by one, when they are waited for.
+class Call:
+    """A reference, which can be a key."""
 
-    `behaviour` gives the results of a group, or raises: Died takes the actor along, TimeoutError never answers.
-    """
+    def __init__(self, group: list[Job]) -> None:
+        self.group = group
+
+
+class FakeRay:
+    """What `results_on` needs of Ray: `behaviour` gives the results of a group, or raises, when it is waited for."""
 
     exceptions = SimpleNamespace(RayError=Died, RayTaskError=Raised)
 
     def __init__(self, behaviour: Callable[[list[Job]], list[Result]], cores: int = 2) -> None:
         self.behaviour = behaviour
         self.cores = cores
-        self.begun = 0
-        self.most: Counter[int] = Counter()
+        self.most = 0
 
     def nodes(self) -> list[dict[str, bool]]:
         return [{"Alive": True}]
@@ -66,66 +67,19 @@ class FakeRay:
     def cluster_resources(self) -> dict[str, float]:
         return {"CPU": self.cores}
 
-    def remote(self, **_: Any) -> Callable[[Any], Any]:
-        return lambda _: SimpleNamespace(remote=self._actor)
-
-    def _actor(self, *_: Any) -> Any:
-        self.begun += 1
-        actor = SimpleNamespace(dead=False, hung=False, open=[], number=self.begun)
-
-        def call(group: list[Job] | None = None) -> Any:
-            made = SimpleNamespace(actor=actor, group=group, answer=None)
-            actor.open.append(id(made))
-            self.most[actor.number] = max(self.most[actor.number], len(actor.open))
-            return Call(made)
-
-        actor.begin = SimpleNamespace(remote=call)
-        actor.run = SimpleNamespace(remote=call)
-        return actor
-
-    def wait(self, calls: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
-        answered = [call for call in calls if call.made.answer is not None or call.made.actor.dead]
-        for call in calls if timeout and not answered else ():
-            if not call.made.actor.hung:
-                self._answer(call.made)
-                if not call.made.actor.hung:
-                    answered.append(call)
-                break
-        else:
-            if timeout and not answered:
-                ray_workers.time.sleep(0.01)
-        return answered[:num_returns], []
-
-    def _answer(self, made: Any) -> None:
-        try:
-            made.answer = ("result", [] if made.group is None else self.behaviour(made.group))
-        except TimeoutError:
-            made.actor.hung = True
-        except Raised as error:
-            made.answer = ("raised", error)
-        except Died as error:
-            made.actor.dead = True
-            made.answer = ("raised", error)
-
-    def get(self, call: Any) -> Any:
-        if call.made.answer is None:
-            raise Died("the actor has died")
-        kind, value = call.made.answer
-        if kind == "raised":
-            raise value
-        call.made.actor.open.remove(id(call.made))
+    def put(self, value: object) -> object:
         return value
 
-    def kill(self, actor: Any, no_restart: bool) -> None:
-        assert no_restart
-        actor.dead = True
+    def remote(self, **_: Any) -> Callable[[Any], Any]:
+        return lambda _: SimpleNamespace(remote=lambda _told, group: Call(group))
 
+    def wait(self, calls: list[Call], num_returns: int, timeout: float) -> tuple[list[Call], list[Call]]:
+        assert timeout > 0
+        self.most = max(self.most, len(calls))
+        return calls[:num_returns], calls[num_returns:]
 
-class Call:
-    """A reference, which can be a key."""
-
-    def __init__(self, made: Any) -> None:
-        self.made = made
+    def get(self, call: Call) -> list[Result]:
+        return self.behaviour(call.group)
 
 
 def groups(count: int = 8, files: int = 5) -> list[list[Job]]:
@@ -138,7 +92,7 @@ def done(group: list[Job]) -> list[Result]:
 
 def run(ray: FakeRay, given: list[list[Job]], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
     """How many files are done, and why the others are not."""
-    results = list(_Pool(ray, RayOptions(seconds=seconds), ORDER).results(iter(given)))
+    results = list(results_on(ray, RayOptions(seconds=seconds), ORDER, iter(given)))
     assert len({result.job.source for result in results}) == len(results)
     fixed = sum(result.status == "fixed" for result in results)
     return fixed, {result.job.source: result.reason for result in results if result.status == "failed"}
@@ -157,11 +111,10 @@ def that_has(name: str, error: Exception) -> tuple[Callable[[list[Job]], list[Re
     return behaviour, counts
 
 
-def test_each_group_is_done_once_and_one_is_in_flight() -> None:
+def test_each_group_is_done_once_and_each_core_has_one() -> None:
     ray = FakeRay(done)
     assert run(ray, groups(20)) == (100, {})
-    assert ray.begun == 2
-    assert max(ray.most.values()) == 1
+    assert ray.most == 2
 
 
 @pytest.mark.parametrize(
@@ -177,12 +130,25 @@ def test_a_file_that_kills_its_process_is_refused_alone(error: Exception, reason
     assert set(counts.values()) == {1}
 
 
-def test_a_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_workers, "_POLL_S", 0.01)
-    behaviour, counts = that_has("in/3-2", TimeoutError())
-    fixed, refused = run(FakeRay(behaviour), groups(), seconds=0.1)
-    assert (fixed, refused) == (39, {"in/3-2": "takes longer than --file-timeout (0.1 s)"})
+def test_a_file_that_hangs_is_refused_alone() -> None:
+    """Its process ends itself when the time is over."""
+    behaviour, counts = that_has("in/3-2", Died("gone"))
+    fixed, refused = run(FakeRay(behaviour), groups(), seconds=0.0)
+    assert (fixed, refused) == (39, {"in/3-2": "takes longer than --file-timeout (0 s)"})
     assert set(counts.values()) == {1}
+
+
+def test_a_process_ends_itself_when_its_time_is_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never.txt")
+    code = """
+import sys
+from cappunc_cli.features.archive import ray_workers
+from tests.features.archive.test_ray_workers import Job, ORDER
+ray_workers.RayMetrics = lambda: None
+ray_workers.RayWorker(ORDER, ORDER.request.signature(), 1.0).run([Job(sys.argv[1])])
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "never.txt")]
+    assert subprocess.run(command, cwd=TINY.parents[1], timeout=120, check=False).returncode == 1
 
 
 def test_a_process_that_dies_by_itself_loses_no_files() -> None:
@@ -197,40 +163,29 @@ def test_a_process_that_dies_by_itself_loses_no_files() -> None:
     assert run(FakeRay(behaviour), groups()) == (40, {})
 
 
-def test_actors_that_fail_to_start_end_the_run() -> None:
-    class Broken(FakeRay):
-        def _answer(self, made: Any) -> None:
-            made.actor.dead = True
-
-    with pytest.raises(CappuncError, match="Ray workers fail to start"):
-        run(Broken(done), groups())
-
-
 def test_a_run_ends_with_the_last_node() -> None:
-    """An actor that is asked for then would be waited for in vain."""
+    """A task that is asked for then would be waited for in vain."""
 
     class Gone(FakeRay):
         def nodes(self) -> list[dict[str, bool]]:
-            return [{"Alive": self.begun < 2}]
+            return [{"Alive": not self.most}]
 
     def dies(_: list[Job]) -> list[Result]:
         raise Died("the node has gone")
 
     with pytest.raises(CappuncError, match="all Ray nodes have died"):
-        run(Gone(dies, cores=2), groups())
+        run(Gone(dies), groups())
 
 
 def test_a_node_with_another_version_ends_the_run() -> None:
-    class Other(FakeRay):
-        def _answer(self, made: Any) -> None:
-            made.answer = ("raised", Raised(CappuncError("node has a different version of cappunc")))
+    def refuses(_: list[Job]) -> list[Result]:
+        raise Raised(CappuncError("node has a different version of cappunc"))
 
     with pytest.raises(CappuncError, match="a different version"):
-        run(Other(done), groups())
+        run(FakeRay(refuses), groups())
 
 
-def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_workers, "_GROW_S", 0.0)
+def test_nodes_that_come_later_get_groups() -> None:
     ray = FakeRay(done, cores=1)
 
     def more() -> Iterator[list[Job]]:
@@ -238,8 +193,8 @@ def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> No
             ray.cores = 1 + (number > 5) * 2
             yield group
 
-    assert len(list(_Pool(ray, RayOptions(), ORDER).results(more()))) == 100
-    assert ray.begun == 3
+    assert len(list(results_on(ray, RayOptions(), ORDER, more()))) == 100
+    assert ray.most == 3
 
 
 def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,14 +262,14 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
 #: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
 SLOWLY = """
 import os, sys, time
-from cappunc_cli.files import fixer, run
-run.FILES_TOGETHER = 4
-true = fixer.Settings.read
+from cappunc_cli.files import executors, request
+executors.FILES_TOGETHER = 4
+true = request.FixRequest.read
 def read(self, text, name):
     while name.endswith("z.txt") and not os.path.exists("looked"):
         time.sleep(0.1)
     return true(self, text, name)
-fixer.Settings.read = read
+request.FixRequest.read = read
 """
 
 

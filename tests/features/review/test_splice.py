@@ -16,10 +16,10 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.features.review.decisions import Decision, DecisionFile, sha256, with_decisions
 from cappunc_cli.features.review.doubts import with_file
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import comparison
-from cappunc_cli.restoration.options import Options
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = ("srt", "vtt", "txt", "ass", "sbv", "lrc", "sami", "ttml", "srv3")
@@ -30,7 +30,7 @@ FILES = [
     if ".fixed." not in path.name and path.suffix != ".json"
 ]
 SPLICE = Path(cappunc_cli.__file__).parent / "pages" / "splice.js"
-FIXER = Fixer(Settings("", "cpu", None, Options()), print)
+FIXER = Fixer(FixRequest(), ("", "en"), print)
 #: A decision of the page: the word, from 0, and how it is written then.
 Change = tuple[int, str, str, str]
 
