@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, groupby
 
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cue_words import TimedSpan, merge_copies, set_inline_times
-from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cue_reader import TimedSpan, merge_copies, set_inline_times
+from cappunc_cli.formats.cues import Cue, cue_detail, milliseconds
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
@@ -28,24 +29,10 @@ _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The number of fields in a Dialogue line and the positions of those we need, None where there is no such field."""
-
-    count: int
-    text: int
-    start: int | None
-    end: int | None
-    name: int | None
-
-
-def _columns(names: Sequence[str]) -> _Columns | None:
-    """The columns that a Format line names; None where it has no Text."""
-    where = {name.strip().lower(): i for i, name in enumerate(names)}
-    if "text" not in where:
-        return None
-    name = where.get("name", where.get("actor"))
-    return _Columns(len(names), where["text"], where.get("start"), where.get("end"), name)
+def _columns(names: Sequence[str]) -> list[str]:
+    """The columns that a Format line names; [] where it has no Text."""
+    found = [name.strip().lower() for name in names]
+    return found if "text" in found else []
 
 
 def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
@@ -62,7 +49,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
 
 
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
-    columns = _columns(_USUAL)
+    columns = list(_USUAL)
     events = seen = False
     for number, (start, stop) in enumerate(split_lines(text), 1):
         line = text[start:stop]
@@ -75,9 +62,9 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
             continue
         if found[1].lower() == "format":
             columns = _columns(line[found.end() :].split(","))
-            if columns is None:
+            if not columns:
                 raise BadInput("a Format line without Text", line=number)
-        elif columns is not None:
+        else:
             cue = _cue(line, start, found.end(), columns)
             if cue is None or cue.start is None or cue.end is None:
                 what = "unreadable times" if cue else "a Dialogue line with too few fields"
@@ -88,23 +75,17 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
         raise BadInput("no [Events] section")
 
 
-def _cue(line: str, offset: int, at: int, columns: _Columns) -> Cue | None:
+def _cue(line: str, offset: int, at: int, columns: Sequence[str]) -> Cue | None:
     """The cue of a Dialogue line, of which only the last field can contain commas; None where fields are missing."""
-    fields: list[tuple[int, int]] = []
-    for _ in range(columns.count - 1):
-        comma = line.find(",", at)
-        if comma < 0:
-            return None
-        fields.append((at, comma))
-        at = comma + 1
-    fields.append((at, len(line)))
-
-    def field(i: int | None) -> str:
-        return "" if i is None else line[slice(*fields[i])].strip()
-
-    start, stop = fields[columns.text]
-    place = (offset + start, offset + stop)
-    return Cue(milliseconds(field(columns.start)), milliseconds(field(columns.end)), place, field(columns.name) or None)
+    fields = line[at:].split(",", len(columns) - 1)
+    if len(fields) < len(columns):
+        return None
+    by_name = {name: (i, field) for i, (name, field) in enumerate(zip(columns, fields, strict=True))}
+    start, end, name, actor = (by_name.get(name, (0, ""))[1].strip() for name in ("start", "end", "name", "actor"))
+    number, text = by_name["text"]
+    begin = offset + at + sum(len(field) + 1 for field in fields[:number])
+    speaker = (name if "name" in by_name else actor) or None
+    return Cue(milliseconds(start), milliseconds(end), (begin, begin + len(text)), speaker)
 
 
 def _karaoke(text: str, cue: Cue) -> Iterator[TimedSpan]:
@@ -130,15 +111,15 @@ class Ass(CueFormat):
     name = "ass"
     suffixes = (".ass", ".ssa")
     signature = _START
+    hidden = _HIDDEN
+
+    def cues(self, text: str, notices: list[Notice]) -> Iterator[Cue]:
+        """The Dialogue lines. Raises BadInput where there is no [Events] section or a Format line without Text."""
+        return _cues(text, notices)
 
     def read(self, text: str) -> Document:
-        """Read an ASS file. `Word.cue` is the number of the Dialogue line, from 0; the Name field is the speaker.
-
-        A text that several layers show at the same time, such as a text and its shadow, is spoken once.
-        Raises BadInput where there is no [Events] section or a Format line without Text.
-        """
-        notices: list[Notice] = []
-        cues = list(_cues(text, notices))
-        document = read_cues(self.name, text, cues, notices, _HIDDEN)
+        """Read an ASS file; a text that several layers show at the same time, such as a shadow, is spoken once."""
+        document = super().read(text)
+        cues = cue_detail(document).cues
         set_inline_times(document, [span for cue in cues for span in _karaoke(text, cue)])
         return replace(document, words=list(_spoken_once(document.words, cues)))

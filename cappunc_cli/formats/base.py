@@ -1,16 +1,25 @@
-"""The base class of all formats."""
+"""The base classes of all formats, and of those with cues."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import ClassVar, Self
 
 from cappunc_cli.document.words import Copy, Document, Notice
-from cappunc_cli.formats.splice import shown
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats import guard
+from cappunc_cli.formats.cue_reader import read_words
+from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, cue_detail, milliseconds
+from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.splice import changes, placeholders, shown, splice
+
+#: How often words that are read back otherwise are reverted before nothing is written.
+_ATTEMPTS = 3
+_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
 
 
 class Format(ABC):
@@ -18,8 +27,8 @@ class Format(ABC):
 
     To add one:
 
-    1. Subclass this class, or `CueFormat` (cues.py) for timed lines of text, in a module of its own. splice.py edits
-       words in place; speech.py finds what is spoken in a line of a caption; xml_elements.py finds elements.
+    1. Subclass this class, or `CueFormat` for timed lines of text, in a module of its own. splice.py edits words in
+       place; speech.py finds what is spoken in a line of a caption; xml_elements.py finds elements.
     2. Name it in the table of registry.py, ahead of any format that would claim its files too, and remove its line
        from the table of what is not supported.
     3. Put small files that you wrote yourself into fixtures/<name>/, at least one with its expected result,
@@ -99,3 +108,79 @@ class Format(ABC):
         A review page replaces such words in the source while its user decides.
         """
         return None
+
+
+class CueFormat(Format):
+    """A format of cues, or of other regions with words in them; `read` gives a document with a `CueDetail`."""
+
+    #: Matches the markup in a cue.
+    hidden: re.Pattern[str] = HIDDEN
+    #: Whether a cue without an end is shown until the next one begins.
+    lasting: ClassVar[bool] = False
+    #: What to say of a text without any cue, unless it may have none.
+    missing: str = ""
+
+    def cues(self, text: str, notices: list[Notice]) -> Iterable[Cue]:
+        """The cues of a text, in the order of their words; what is odd goes to `notices`. Raises BadInput."""
+        raise NotImplementedError
+
+    def clock(self, text: str) -> StampReader:  # noqa: ARG002
+        """Reads the inline time stamps of a text."""
+        return milliseconds
+
+    def read(self, text: str) -> Document:
+        """The words of all cues; `Word.cue` is the number of the cue, from 0. Raises BadInput."""
+        notices: list[Notice] = []
+        cues = list(self.cues(text, notices))
+        if not cues and self.missing and text.strip():
+            raise BadInput(self.missing)
+        return self.document(text, cues, notices)
+
+    def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
+        """The document of these cues."""
+        found = read_words(text, cues, self.hidden, self.clock(text))
+        detail = CueDetail(cues, self.hidden, not found.in_pieces, self.lasting, found.in_pieces)
+        ordered = tuple(sorted(notices, key=lambda notice: notice.line))
+        return Document(self.name, text, found.words, ordered, found.turns.names, detail)
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Splice new texts of the words into the source, in all their copies.
+
+        Changes that would be read back as something other than words are left out (guard.py).
+        """
+        detail = cue_detail(document)
+        if not detail.in_pieces:
+            safe = guard.revert_ambiguous(document.source, detail.regions, document.words, texts, detail.hidden)
+            return self.spliced(document, safe)
+        safe = list(texts)
+        for _ in range(_ATTEMPTS):
+            output = self.spliced(document, safe)
+            again = self.read(output).texts
+            if again == safe:
+                return output
+            if len(again) == len(safe):
+                columns = zip(safe, again, document.words, strict=True)
+                safe = [new if new == read else word.text for new, read, word in columns]
+        return document.source
+
+    def spliced(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with texts that are safe."""
+        return splice(document.source, changes(document, texts))
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words."""
+        return splice(document.source, placeholders(document))
+
+    def plain_places(self, document: Document) -> list[int | None] | None:
+        """The offset of each word of letters in one fragment: others might be read as an index or a tag if changed.
+
+        Replacing such a word with other marks (but a colon or a dash before it) or case does what `write` does.
+        """
+        words = document.words
+        unguarded = guard.unguarded(document.source, cue_detail(document).regions, words)
+        found: list[int | None] = []
+        for word, is_safe in zip(words, unguarded, strict=True):
+            plain = is_safe and len(word.places) == len(word.places[0]) == 1 and _LETTERS.fullmatch(word.text)
+            start, stop = word.places[0][0]
+            found.append(start if plain and document.source[start:stop] == word.text else None)
+        return found

@@ -13,9 +13,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Label, cached_strip, dress
-from cappunc_cli.document.words import Document, Span
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.splice import line_of, split_lines
 
 _HEADER = re.compile(r"\ufeff?(?:@UTF8[ \t]*\r?\n@|@Begin[ \t]*\r?\n)")
@@ -38,14 +39,15 @@ class Chat(CueFormat):
     name = "chat"
     suffixes = (".cha",)
     signature = _HEADER
+    hidden = _HIDDEN
+    missing = "no utterance such as *CHI: more cookie ."
 
-    def read(self, text: str) -> Document:
-        """Read the utterances, each with the lines that continue it. Raises BadInput where there is none or no @End."""
-        if not (cues := list(_cues(text))) and text.strip():
-            raise BadInput("no utterance such as *CHI:\tmore cookie .".replace("\t", " "))
-        if _HEADER.match(text) and not re.search(r"^@End\b", text, re.MULTILINE):
+    def cues(self, text: str, notices: list[Notice]) -> Sequence[Cue]:  # noqa: ARG002
+        """The utterances, each with the lines that continue it. Raises BadInput where there is no @End."""
+        cues = list(_cues(text))
+        if cues and _HEADER.match(text) and not re.search(r"^@End\b", text, re.MULTILINE):
             raise BadInput("ends without @End", line=line_of(text, len(text.rstrip())))
-        return read_cues(self.name, text, cues, (), _HIDDEN)
+        return cues
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Write capitals, commas and the marks at the ends of utterances, and leave out all that CHAT would misread."""

@@ -11,7 +11,7 @@ from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.nonspeech import belongs, is_address
 from cappunc_cli.formats.splice import BREAKS, split_lines
 
@@ -146,10 +146,6 @@ def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
     return round(start * 1000), None if duration == "*" else round((start + float(duration)) * 1000)
 
 
-def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
-    return spans.splice(document.source, _changes(document, texts, rows))
-
-
 def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
     source = document.source
     for word, text in zip(document.words, texts, strict=True):
@@ -173,7 +169,8 @@ def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[s
             tail = _COLUMN.match(source, own[1])
             row = source[start:head] + label.after + source[tail.end() if tail else own[1] : stop]
             # The last row may have no line ending.
-            end = "" if row.endswith(("\n", "\r")) else _line_end(source)
+            line_end = BREAKS.search(source)
+            end = "" if row.endswith(("\n", "\r")) else line_end[0] if line_end else "\n"
             yield stop, stop, end + row
 
 
@@ -206,11 +203,6 @@ def _row(source: str, place: Span) -> Span:
     end = BREAKS.search(source, place[1])
     start = max(source.rfind("\n", 0, place[0]), source.rfind("\r", 0, place[0])) + 1
     return start, end.end() if end else len(source)
-
-
-def _line_end(source: str) -> str:
-    found = BREAKS.search(source)
-    return found[0] if found else "\n"
 
 
 def _placeholders(document: Document) -> Iterator[spans.Edit]:
@@ -258,7 +250,8 @@ class Ctm(Format):
         If marks have rows of their own in the file, rows are added for new marks and removed with old
         ones; otherwise marks are written on the words.
         """
-        return _written(document, texts, rows=any(len(word.places[0]) > 1 for word in document.words))
+        rows = any(len(word.places[0]) > 1 for word in document.words)
+        return spans.splice(document.source, _changes(document, texts, rows))
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the rows of marks."""
@@ -267,7 +260,7 @@ class Ctm(Format):
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but with all marks on their words, and without rows for marks."""
-        return _written(document, texts, rows=False)
+        return spans.splice(document.source, _changes(document, texts, rows=False))
 
     def channels(self, document: Document) -> list[tuple[str, str]]:
         """(recording, channel) of each word."""

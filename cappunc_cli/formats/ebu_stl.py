@@ -12,10 +12,10 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import Character, EncodedFormat, Subtitle
+from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
 from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice, word_edits
 
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
@@ -46,17 +46,17 @@ class EbuStl(EncodedFormat):
     suffixes = (".stl",)
     signature = re.compile(r"[0-9]{3}STL[0-9]{2}\.[0-9]{2}")
 
-    def subtitles(self, source: str) -> Iterator[Subtitle]:
+    def cues(self, text: str, notices: list[Notice]) -> Iterator[Cue]:  # noqa: ARG002
         """The subtitles, each from one block or several, without comments and user data.
 
         Raises BadInput for a file that ends within a block, wrong counts, and unknown frame rates and code tables.
         """
-        return _subtitles(source)
+        return ((cue._replace(shown=shown(characters))) for cue, characters in _subtitles(text))
 
     def written(self, document: Document, texts: Sequence[str]) -> str:
         """The source with new texts in its text fields, as far as they have room."""
         source = document.source
-        characters = {a: (c, a, b) for subtitle in _subtitles(source) for c, a, b in subtitle.characters}
+        characters = {a: (c, a, b) for _, characters in _subtitles(source) for c, a, b in characters}
         room = {at: len(field) - len(field.rstrip(_PADDING)) for at, field in _fields(source)}
         full = dict(room)
         edits: list[Edit] = []
@@ -131,7 +131,8 @@ def encoded(text: str, table: str) -> str | None:
     return result
 
 
-def _subtitles(source: str) -> Iterator[Subtitle]:
+def _subtitles(source: str) -> Iterator[tuple[Cue, list[Character]]]:
+    """Each subtitle and its characters."""
     if len(source) < _HEADER:
         raise BadInput("ends within its header")
     rate, table = source[6:8], source[12:14]
@@ -153,7 +154,7 @@ def _subtitles(source: str) -> Iterator[Subtitle]:
         if extension == 0xFF:
             start, end = (_time(source[at + i : at + i + 4], int(rate)) for i in (5, 9))
             place = at + _BLOCK - _FIELD
-            yield Subtitle(Cue(start, end, (place, place + _FIELD)), own)
+            yield Cue(start, end, (place, place + _FIELD)), own
             own = []
 
 

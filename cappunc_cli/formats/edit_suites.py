@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from cappunc_cli.document.words import Document, Notice
-from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.document.words import Notice
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -25,11 +25,12 @@ class FcpXml(CueFormat):
     name = "fcpxml"
     suffixes = (".fcpxml",)
     signature = root("fcpxml")
+    hidden = HIDDEN_IN_XML
+    missing = "has no titles and no captions"
 
-    def read(self, text: str) -> Document:
-        """Read the titles and captions in the order of their times. Raises BadInput for broken XML and without any."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The titles and captions in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        notices: list[Notice] = []
         line_at = line_numbers(text)
         begins: dict[Element, Fraction | None] = {}
         cues = []
@@ -43,9 +44,7 @@ class FcpXml(CueFormat):
             start = None if begin is None else round(begin * 1000)
             end = None if begin is None or length is None else round((begin + length) * 1000)
             cues.append(Cue(start, end, element.content))
-        if not cues:
-            raise BadInput("has no titles and no captions")
-        return read_cues(self.name, text, _in_time(cues), notices, HIDDEN_IN_XML)
+        return _in_time(cues)
 
 
 def _begin(element: Element, begins: dict[Element, Fraction | None]) -> Fraction | None:
@@ -82,11 +81,12 @@ class FinalCut7(CueFormat):
 
     name = "xmeml"
     signature = root("xmeml")
+    hidden = HIDDEN_IN_XML
+    missing = "has no titles with text"
 
-    def read(self, text: str) -> Document:
-        """Read the texts of titles in the order of their times. Raises BadInput for broken XML, and without any."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The texts of titles in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        notices: list[Notice] = []
         line_at = line_numbers(text)
         inside: dict[Element | None, dict[str, Element]] = {}
         for element in found:
@@ -107,13 +107,13 @@ class FinalCut7(CueFormat):
             if shown is None or item is None or not value(element, "value"):
                 continue
             rate = _frame_rate(value, item)
-            start, end = (_at_frame(value(item, name), rate) for name in ("start", "end"))
+            # -1 is the edge of a transition.
+            frames = (value(item, name) for name in ("start", "end"))
+            start, end = (round(int(n) * 1000 / rate) if rate and _FRAME.fullmatch(n) else None for n in frames)
             if start is None or end is None:
                 notices.append(Notice(line_at(element.start), "a title without a readable time"))
             cues.append(Cue(start, end, shown.content))
-        if not cues:
-            raise BadInput("has no titles with text")
-        return read_cues(self.name, text, _in_time(cues), notices, HIDDEN_IN_XML)
+        return _in_time(cues)
 
 
 def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:
@@ -123,8 +123,3 @@ def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:
     if not _RATE.fullmatch(base):
         return None
     return Fraction(int(base)) * (Fraction(1000, 1001) if value(around, "rate", "ntsc").upper() == "TRUE" else 1)
-
-
-def _at_frame(number: str, rate: Fraction | None) -> int | None:
-    """The time of a frame (ms); -1 is the edge of a transition."""
-    return round(int(number) * 1000 / rate) if rate and _FRAME.fullmatch(number) else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.cues import milliseconds as clock
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
@@ -22,13 +23,13 @@ def _milliseconds(value: str | None, scale: float = 1000) -> int | None:
     return round(float(found[1]) * scale) if found else None
 
 
-def _document(name: str, text: str, cues: Sequence[Cue]) -> Document:
-    """The document of speakers' lines; one without a time stays after the one before it in the file."""
+def _in_time(cues: Sequence[Cue]) -> list[Cue]:
+    """Speakers' lines in the order of their times; one without a time stays after the one before it in the file."""
     last, placed = 0, []
     for cue in cues:
         last = last if cue.start is None else cue.start
         placed.append((last, cue))
-    return read_cues(name, text, [cue for _, cue in sorted(placed, key=lambda pair: pair[0])], [], HIDDEN_IN_XML)
+    return [cue for _, cue in sorted(placed, key=lambda pair: pair[0])]
 
 
 class Elan(CueFormat):
@@ -37,9 +38,10 @@ class Elan(CueFormat):
     name = "elan"
     suffixes = (".eaf",)
     signature = root("ANNOTATION_DOCUMENT")
+    hidden = HIDDEN_IN_XML
 
-    def read(self, text: str) -> Document:
-        """Read an ELAN file.
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The annotations in the order of their times.
 
         Raises BadInput for broken XML, for a tier of aligned and of referring annotations, and where none is aligned.
         """
@@ -61,17 +63,12 @@ class Elan(CueFormat):
             raise BadInput("has no annotations that are aligned with times")
         names = [f"{tier.get('TIER_ID') or ''} {tier.get('LINGUISTIC_TYPE_REF') or ''}" for tier in independent]
         chosen = {independent[i] for i in spoken_names(names)}
-        cues = [
-            Cue(
-                slots.get(annotation.get("TIME_SLOT_REF1")),
-                slots.get(annotation.get("TIME_SLOT_REF2")),
-                value.content,
-                tier.get("PARTICIPANT") or tier.get("TIER_ID"),
-            )
-            for tier, annotation, value in values
-            if tier in chosen
-        ]
-        return _document(self.name, text, cues)
+        cues = []
+        for tier, annotation, value in values:
+            if tier in chosen:
+                start, end = (slots.get(annotation.get(f"TIME_SLOT_REF{n}")) for n in (1, 2))
+                cues.append(Cue(start, end, value.content, tier.get("PARTICIPANT") or tier.get("TIER_ID")))
+        return _in_time(cues)
 
 
 class Exmaralda(CueFormat):
@@ -80,9 +77,11 @@ class Exmaralda(CueFormat):
     name = "exmaralda"
     suffixes = (".exb",)
     signature = root("basic-transcription")
+    hidden = HIDDEN_IN_XML
+    missing = "has no tier of the type t (transcription)"
 
-    def read(self, text: str) -> Document:
-        """Read a basic transcription. Raises BadInput for broken XML, and where no tier has speech."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The events of speech in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
         times = {e.get("id"): _milliseconds(e.get("time")) for e in found if e.name == "tli"}
         names = {
@@ -90,21 +89,13 @@ class Exmaralda(CueFormat):
             for e in found
             if e.name == "abbreviation" and e.parent is not None
         }
-        events = [
-            (e, e.parent) for e in found if e.name == "event" and e.parent is not None and e.parent.get("type") == "t"
-        ]
-        if not events:
-            raise BadInput("has no tier of the type t (transcription)")
-        cues = [
-            Cue(
-                times.get(event.get("start")),
-                times.get(event.get("end")),
-                event.content,
-                names.get(tier.get("speaker")) or tier.get("speaker"),
-            )
-            for event, tier in events
-        ]
-        return _document(self.name, text, cues)
+        cues = []
+        for event in found:
+            tier = event.parent
+            if event.name == "event" and tier is not None and tier.get("type") == "t":
+                start, end = times.get(event.get("start")), times.get(event.get("end"))
+                cues.append(Cue(start, end, event.content, names.get(tier.get("speaker")) or tier.get("speaker")))
+        return _in_time(cues)
 
 
 class Transcriber(CueFormat):
@@ -113,19 +104,18 @@ class Transcriber(CueFormat):
     name = "transcriber"
     suffixes = (".trs",)
     signature = root("Trans")
+    hidden = HIDDEN_IN_XML
+    missing = "has no <Turn>"
 
-    def read(self, text: str) -> Document:
-        """Read a Transcriber file. Raises BadInput for broken XML, and where there is no turn."""
+    def cues(self, text: str, notices: list[Notice]) -> Iterable[Cue]:  # noqa: ARG002
+        """The stretches of all turns. Raises BadInput for broken XML."""
         found = elements(text, dtd=True)
         names = {e.get("id"): e.get("name") for e in found if e.name == "Speaker"}
         marks: dict[Element, list[Element]] = {e: [] for e in found if e.name == "Turn"}
         for element in found:
             if element.name in ("Sync", "Who") and element.parent in marks:
                 marks[element.parent].append(element)
-        if not marks:
-            raise BadInput("has no <Turn>")
-        cues = [cue for turn, own in marks.items() for cue in _stretches(turn, own, names)]
-        return read_cues(self.name, text, cues, [], HIDDEN_IN_XML)
+        return (cue for turn, own in marks.items() for cue in _stretches(turn, own, names))
 
 
 def _stretches(turn: Element, marks: Sequence[Element], names: dict[str | None, str | None]) -> Iterator[Cue]:
@@ -152,9 +142,11 @@ class Tei(CueFormat):
     name = "tei"
     suffixes = (".tei",)
     signature = root("TEI|teiCorpus")
+    hidden = HIDDEN_IN_XML
+    missing = "has no utterances (<u>)"
 
-    def read(self, text: str) -> Document:
-        """Read the utterances. Raises BadInput for broken XML, where none is, and for words that touch.
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The utterances in the order of their times. Raises BadInput for broken XML, and for words that touch.
 
         `<w>so</w><w>we</w>` shows no space, so that a reader cannot tell the words apart without their elements.
         """
@@ -174,9 +166,7 @@ class Tei(CueFormat):
             begin, until = (moments.get(at[1:], _milliseconds(at.removesuffix("s"))) for at in (start, end))
             name = who.removeprefix("#")
             cues.append(Cue(begin, until, element.content, names.get(name) or name or None))
-        if not cues:
-            raise BadInput("has no utterances (<u>)")
-        return _document(self.name, text, cues)
+        return _in_time(cues)
 
 
 _OF_U = ("start", "end", "who")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
+from itertools import accumulate
+from operator import itemgetter
 
 from cappunc_cli.document.words import Copy, Span
 
@@ -40,60 +41,50 @@ _STAMP = re.compile(r"<[0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """The visible text of source[start:stop], with the place of each character in the source.
+    """A visible text, and where the source shows it.
 
-    Piece i starts at `shown[i]` in the text and at `places[i]` in the source. `atomic[i]` is its length in the source
-    where it stands for one character, such as an entity, and 0 where it is plain text.
+    Each of `pieces` is (offset in the text, offset in the source, length): the length in the source of what stands for
+    one character, such as an entity, and 0 where the source has the text as it is.
     `stamps` and `voices` are the times and speakers of hidden tags (`<00:01.000>`, `<v Name>`), each with its offset in
     the text. `annotations` are the spans of ruby text, which is shown above a word and not spoken.
     """
 
     text: str
-    shown: array[int]
-    places: array[int]
-    atomic: array[int]
+    pieces: Sequence[tuple[int, int, int]]
     stamps: Sequence[tuple[int, str]] = ()
     voices: Sequence[tuple[int, str]] = ()
     annotations: Sequence[Span] = ()
 
     def copy(self, start: int, stop: int) -> Copy:
         """The fragments of the source that show text[start:stop]."""
-        count = len(self.shown)
-        if count == 1 and not self.atomic[0]:
-            offset = self.places[0]
-            return ((start + offset, stop + offset),)
         result: list[Span] = []
-        i = bisect_right(self.shown, start) - 1
+        i = bisect_right(self.pieces, start, key=itemgetter(0)) - 1
         while start < stop:
-            v, s, atomic = self.shown[i], self.places[i], self.atomic[i]
-            end = stop if i + 1 == count else min(stop, self.shown[i + 1])
-            if end > start:
-                result.append((s, s + atomic) if atomic else (s + start - v, s + end - v))
-                start = end
+            at, place, length = self.pieces[i]
             i += 1
+            end = min(stop, self.pieces[i][0]) if i < len(self.pieces) else stop
+            if end > start:
+                result.append((place, place + length) if length else (place + start - at, place + end - at))
+                start = end
         return tuple(result)
 
 
 def joined(parts: Sequence[Visible]) -> Visible:
     """Visible texts of one source, one right after the other."""
-    columns = array("I"), array("I"), array("I")
-    stamps: list[tuple[int, str]] = []
-    voices: list[tuple[int, str]] = []
-    length = 0
-    for part in parts:
-        columns[0].extend(length + at for at in part.shown)
-        columns[1].extend(part.places)
-        columns[2].extend(part.atomic)
-        stamps += [(length + at, stamp) for at, stamp in part.stamps]
-        voices += [(length + at, voice) for at, voice in part.voices]
-        length += len(part.text)
-    return Visible("".join(part.text for part in parts), *columns, stamps, voices)
+    begins = list(accumulate((len(part.text) for part in parts), initial=0))
+    placed = list(zip(begins, parts, strict=False))
+    return Visible(
+        "".join(part.text for part in parts),
+        [(begin + at, place, length) for begin, part in placed for at, place, length in part.pieces],
+        [(begin + at, stamp) for begin, part in placed for at, stamp in part.stamps],
+        [(begin + at, voice) for begin, part in placed for at, voice in part.voices],
+    )
 
 
 def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
     """The visible text of source[start:stop]. `hidden` matches markup and entities; entities become one character."""
     text: list[str] = []
-    pieces = array("I"), array("I"), array("I")
+    pieces: list[tuple[int, int, int]] = []
     stamps: list[tuple[int, str]] = []
     voices: list[tuple[int, str]] = []
     annotations: list[Span] = []
@@ -103,8 +94,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     def add(shown: str, where: int, atomic: int) -> None:
         nonlocal length
         if shown:
-            for column, value in zip(pieces, (length, where, atomic), strict=True):
-                column.append(value)
+            pieces.append((length, where, atomic))
             text.append(shown)
             length += len(shown)
 
@@ -139,7 +129,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     add(source[at:stop], at, 0)
     if annotated is not None and annotated < length:
         annotations.append((annotated, length))
-    return Visible("".join(text), *pieces, stamps, voices, annotations)
+    return Visible("".join(text), pieces, stamps, voices, annotations)
 
 
 def _unescaped(entity: str) -> str:

@@ -10,9 +10,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
 
-from cappunc_cli.document.words import Document, Notice, Span
+from cappunc_cli.document.words import Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, are_cues, milliseconds, read_cues, time_code
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, StampReader, are_cues, milliseconds, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
@@ -35,8 +36,9 @@ _Times = tuple[int | None, int | None]
 class _PlayerFormat(CueFormat):
     """One cue a line, which begins with its times."""
 
+    hidden = _HIDDEN
+    lasting = True
     head: re.Pattern[str]
-    example: str
 
     def sniff(self, text: str) -> bool:
         """Whether the first line begins with times, and most lines do."""
@@ -53,21 +55,14 @@ class _PlayerFormat(CueFormat):
     def times(self, *groups: str) -> _Times:
         """The times (ms) of a line, from the groups of `head`."""
 
-    def read(self, text: str) -> Document:
-        """Read each line as a cue. Raises BadInput where no line has times."""
-        notices: list[Notice] = []
-        return read_cues(self.name, text, self.cues(text, notices), notices, _HIDDEN, lasting=True)
-
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
-        """The cues of all lines. Raises BadInput where there is none."""
+        """Each line with times."""
         cues = []
         for number, (start, stop) in enumerate(split_lines(text), 1):
             if found := self.head.match(text, start, stop):
                 cues.append(Cue(*self.times(*found.groups()), (found.end(), stop)))
             elif text[start:stop].strip(" \t\ufeff"):
                 notices.append(Notice(number, "text without a time", unread=True))
-        if not cues and text.strip():
-            raise BadInput(f"no line such as {self.example}")
         return cues
 
 
@@ -77,17 +72,16 @@ class MicroDvd(_PlayerFormat):
     name = "microdvd"
     suffixes = (".sub",)
     head = _MICRODVD
-    example = "{25}{50}hello"
+    missing = "no line such as {25}{50}hello"
 
     def times(self, *groups: str) -> _Times:
-        """Frames, which `read` makes times of."""
+        """Frames, which `cues` makes times of."""
         start, end = groups
         return int(start), int(end) if end else None
 
-    def read(self, text: str) -> Document:
-        """Read a MicroDVD file. Raises BadInput where no line has frames, and for a frame rate of zero."""
-        notices: list[Notice] = []
-        frames = self.cues(text, notices)
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """Each line with frames. Raises BadInput for a frame rate of zero."""
+        frames = super().cues(text, notices)
         rate = _RATE.match(text, *frames[0].text) if frames else None
         fps = float(rate[1].replace(",", ".")) if rate else self.fps or _USUAL_RATE
         if not fps:
@@ -103,8 +97,7 @@ class MicroDvd(_PlayerFormat):
         def time(frame: int | None) -> int | None:
             return None if frame is None else round(frame * 1000 / fps)
 
-        cues = [cue._replace(start=time(cue.start), end=time(cue.end)) for cue in frames]
-        return read_cues(self.name, text, cues, notices, _HIDDEN, lasting=True)
+        return [cue._replace(start=time(cue.start), end=time(cue.end)) for cue in frames]
 
 
 class Mpl2(_PlayerFormat):
@@ -113,7 +106,7 @@ class Mpl2(_PlayerFormat):
     name = "mpl2"
     suffixes = (".mpl",)
     head = re.compile(r"\ufeff?\[([0-9]{1,9})\][ ]?\[([0-9]{0,9})\]")
-    example = "[25][50]hello"
+    missing = "no line such as [25][50]hello"
 
     def times(self, *groups: str) -> _Times:
         """Tenths of seconds."""
@@ -127,7 +120,7 @@ class TmPlayer(_PlayerFormat):
     name = "tmplayer"
     suffixes = (".tmp",)
     head = re.compile(r"\ufeff?([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:,[1-9])?[:=](?![0-9])")
-    example = "00:00:05:hello"
+    missing = "no line such as 00:00:05:hello"
 
     def times(self, *groups: str) -> _Times:
         """Hours, minutes and seconds."""
@@ -167,24 +160,22 @@ class Sbv(CueFormat):
 
     name = "sbv"
     suffixes = (".sbv",)
+    hidden = _SBV_HIDDEN
+    missing = "no times such as 0:00:01.000,0:00:02.000"
 
     def sniff(self, text: str) -> bool:
         """Whether some lines are pairs of times."""
         return _TIMING_LINE.search(text) is not None and are_cues(text, _is_timing)
 
-    def read(self, text: str) -> Document:
-        """Read an SBV file. Raises BadInput where there is text but no pair of times."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The cues after pairs of times."""
         lines = split_lines(text)
         heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
-        if not heads and text.strip():
-            raise BadInput("no times such as 0:00:01.000,0:00:02.000")
-        notices: list[Notice] = []
         if heads and not _HEADER.match(text):
             orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
             if orphan is not None:
                 notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
-        cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
-        return read_cues(self.name, text, cues, notices, _SBV_HIDDEN)
+        return [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
 
 
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
@@ -203,6 +194,11 @@ _START = re.compile(
     rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
     re.IGNORECASE,
 )
+
+
+def _offset(text: str) -> int:
+    """How much earlier (ms) all is sung than its stamps say."""
+    return int(found[1]) if (found := _OFFSET.search(text)) else 0
 
 
 def _clock(stamp: str, offset: int) -> int | None:
@@ -225,25 +221,24 @@ class Lrc(CueFormat):
     name = "lrc"
     suffixes = (".lrc",)
     signature = _START
+    lasting = True
+    missing = "no stamp such as [00:12.34]"
 
-    def read(self, text: str) -> Document:
-        """Read an LRC file. A line starts when it is first sung; it has an end only if a stamp stands at its end.
+    def clock(self, text: str) -> StampReader:
+        """Reads a stamp inside a line."""
+        return partial(_clock, offset=_offset(text))
 
-        With a positive `[offset:]` (ms), all is sung earlier than its stamps say.
-        Raises BadInput where there is text but no stamp.
-        """
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """A line starts when it is first sung; it has an end only if a stamp stands at its end."""
         cues: list[Cue] = []
-        repeated: set[int] = set()
-        notices: list[Notice] = []
-        offset = int(found[1]) if (found := _OFFSET.search(text)) else 0
+        offset = _offset(text)
         for number, (start, stop) in enumerate(split_lines(text), 1):
-            at, begin = start, None
+            at, begin, repeated = start, None, False
             if number == 1 and text.startswith("\ufeff"):
                 at += 1
             while found := _STAMP.match(text, at, stop):
                 at = found.end()
-                if begin is not None:
-                    repeated.add(len(cues))
+                repeated = begin is not None
                 begin = _milliseconds(found, offset) if begin is None else begin
             if begin is None:
                 if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
@@ -252,22 +247,21 @@ class Lrc(CueFormat):
             voice = _VOICE.match(text, at, stop)
             at = voice.end() if voice else at
             last = _LAST_STAMP.match(text, at, stop)
-            place = (at, stop)
-            cues.append(Cue(begin, _milliseconds(last, offset) if last else None, place, voice and voice[1]))
-        if not cues and text.strip():
-            raise BadInput("no stamp such as [00:12.34]")
-        clock = partial(_clock, offset=offset)
-        return read_cues(self.name, text, cues, notices, clock=clock, lasting=True, repeated=frozenset(repeated))
+            end = _milliseconds(last, offset) if last else None
+            cues.append(Cue(begin, end, (at, stop), voice and voice[1], repeated))
+        return cues
 
 
 class AvidDs(CueFormat):
     """Avid DS: a line of two time codes with frames, then lines of text; a header and `<begin subtitles>` before."""
 
     name = "avid-ds"
+    hidden = HIDDEN_WITHOUT_ENTITIES
+    missing = "no times such as 01:00:00:00 01:00:02:12"
     signature = re.compile(r"\s*(?:@ This file written with the Avid Caption|<begin subtitles>)", re.IGNORECASE)
 
-    def read(self, text: str) -> Document:
-        """Read an Avid DS file. Raises BadInput where there are no time codes."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The cues after pairs of time codes."""
         cues: list[Cue] = []
         shown = False  # whether a time code is before this line, and no end of the subtitles
         for line in nonempty_lines(text):
@@ -279,9 +273,7 @@ class AvidDs(CueFormat):
                 shown = False
             elif shown and line[0].strip():
                 cues[-1] = _extended(cues[-1], line)
-        if not cues and text.strip():
-            raise BadInput("no times such as 01:00:00:00 01:00:02:12")
-        return read_cues(self.name, text, cues, [], HIDDEN_WITHOUT_ENTITIES)
+        return cues
 
 
 def _extended(cue: Cue, line: re.Match[str]) -> Cue:
@@ -293,10 +285,13 @@ class SubViewer1(CueFormat):
     """SubViewer 1: `[00:00:04]`, then lines of text; a stamp without text ends a cue; a header up to `[BEGIN]`."""
 
     name = "subviewer1"
+    hidden = _SUBVIEWER_HIDDEN
+    lasting = True
+    missing = "no time such as [00:00:04]"
     signature = re.compile(r"\s*\[TITLE\][^\r\n]*[\r\n](?=(?s:.{0,2000}?)\[BEGIN\])", re.IGNORECASE)
 
-    def read(self, text: str) -> Document:
-        """Read a SubViewer 1 file. Raises BadInput where there is no stamp."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The cues after stamps."""
         cues: list[Cue] = []
         begun = False
         for line in nonempty_lines(text):
@@ -310,6 +305,4 @@ class SubViewer1(CueFormat):
                 cues.append(Cue(time, None, (line.end(), line.end())))
             elif begun and cues and word and not word.startswith("***"):
                 cues[-1] = _extended(cues[-1], line)
-        if not cues and text.strip():
-            raise BadInput("no time such as [00:00:04]")
-        return read_cues(self.name, text, cues, [], _SUBVIEWER_HIDDEN, lasting=True)
+        return cues

@@ -214,16 +214,6 @@ def _read(name: str, text: str, fps: float | None) -> Document:
     return replace(FORMATS[name].with_fps(fps).read(text), fps=fps)
 
 
-def channels(document: Document) -> list[tuple[str, str]]:
-    """See `Format.channels`."""
-    return FORMATS[document.format].channels(document)
-
-
-def plain_places(document: Document) -> list[int | None] | None:
-    """See `Format.plain_places`."""
-    return FORMATS[document.format].plain_places(document)
-
-
 def write(document: Document, texts: Sequence[str], *, attach: bool = False, diacritics: bool = False) -> str:
     """Splice new texts, one per word, into the source of a document; everything else stays as it is.
 

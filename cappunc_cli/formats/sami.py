@@ -9,7 +9,8 @@ from itertools import zip_longest
 
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, read_cues
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, CueDetail
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_numbers
 
@@ -92,6 +93,6 @@ class Sami(CueFormat):
         for track in dict.fromkeys(paragraph.track for paragraph in found):
             numbers = [i for i, paragraph in enumerate(found) if paragraph.track == track]
             turn = words[-1].turn + 1 if words else 0
-            for word in read_cues(self.name, text, [cues[i] for i in numbers], ()).words:
+            for word in self.document(text, [cues[i] for i in numbers]).words:
                 words.append(replace(word, cue=numbers[word.cue], turn=turn + word.turn))
         return Document(self.name, text, words, tuple(notices), detail=CueDetail(cues, lasting=True))

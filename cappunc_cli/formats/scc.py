@@ -14,10 +14,10 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import Character, EncodedFormat, Subtitle
+from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
 from cappunc_cli.formats.splice import PLACEHOLDER, Edit, line_numbers, line_of, splice, word_edits
 
 _HEADER = re.compile(r"[\s\ufeff]*+Scenarist_SCC[^\r\n]*")
@@ -94,7 +94,7 @@ class _Decoder:
     #: When what is shown appeared.
     since: int | None = None
 
-    def taken(self, token: _Token) -> Iterator[Subtitle]:
+    def taken(self, token: _Token) -> Iterator[Cue]:
         """Take a character or a code; yields the subtitle that it ends."""
         if token.text:
             self._write(token)
@@ -113,7 +113,7 @@ class _Decoder:
         elif first in (0x14, 0x15):
             yield from self._control(_control(token.code), token.frame)
 
-    def _control(self, code: int, frame: int) -> Iterator[Subtitle]:
+    def _control(self, code: int, frame: int) -> Iterator[Cue]:
         if code in _ROLL_UP and self.mode in _ROLL_UP:
             return
         if code in _CHANGES:
@@ -147,7 +147,7 @@ class _Decoder:
             self._written()[self.row, self.column] = token
             self.column += 1
 
-    def _subtitle(self, end: int | None) -> Subtitle:
+    def _subtitle(self, end: int | None) -> Cue:
         characters: list[Character] = []
         last = None
         for (row, column), token in sorted(self.shown.items()):
@@ -157,10 +157,9 @@ class _Decoder:
             characters.append((token.text, token.start, token.stop))
             last = row, column
         starts = [start for _, start, _ in characters]
-        cue = Cue(_time(self.since), _time(end), (min(starts), max(starts)))
-        return Subtitle(cue, characters)
+        return Cue(_time(self.since), _time(end), (min(starts), max(starts)), shown=shown(characters))
 
-    def rest(self) -> Iterator[Subtitle]:
+    def rest(self) -> Iterator[Cue]:
         """The subtitle that is shown at the end."""
         if self.shown:
             yield self._subtitle(None)
@@ -270,11 +269,11 @@ class Scc(EncodedFormat):
     suffixes = (".scc",)
     signature = _HEADER
 
-    def subtitles(self, source: str) -> Iterator[Subtitle]:
+    def cues(self, text: str, notices: list[Notice]) -> Iterator[Cue]:  # noqa: ARG002
         """The captions of the first channel. Raises BadInput for a line without a time code or with broken codes."""
         decoder = _Decoder()
-        for line in _lines(source):
-            for token in _tokens(source, line):
+        for line in _lines(text):
+            for token in _tokens(text, line):
                 yield from decoder.taken(token)
         yield from decoder.rest()
 
@@ -289,9 +288,9 @@ class Scc(EncodedFormat):
         new = _new_characters(document, texts, [token for _, tokens in lines for token in tokens])
         output = splice(source, chain.from_iterable(_line_edits(source, line, tokens, new) for line, tokens in lines))
         self._check(output)
-        for before, after in zip(self.subtitles(source), self.subtitles(output), strict=False):
-            if before.cue[:2] != after.cue[:2]:
-                raise _invalid(f"“{' '.join(after.text.split())}” would appear later", source, before.cue.text[0])
+        for before, after in zip(self.cues(source, []), self.cues(output, []), strict=False):
+            if before[:2] != after[:2] and after.shown is not None:
+                raise _invalid(f"“{' '.join(after.shown.text.split())}” would appear later", source, before.text[0])
         return output
 
     def _check(self, output: str) -> None:

@@ -41,23 +41,21 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
     if not even_rolling and is_rolling(document):
         return None
     found = []
-    for i, (start, end, (begin, stop), speaker) in enumerate(detail.cues):
-        seen = visible(source, begin, stop, detail.hidden)
-        if detail.shown is not None:
-            seen = visible(detail.shown[i], 0, len(detail.shown[i]), detail.hidden)
+    for i, cue in enumerate(detail.cues):
+        start, end, seen = cue.start, cue.end, cue.visible(source, detail.hidden)
         places = [(0, ""), *seen.voices, (len(seen.text), "")]
         parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
         both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
         lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
         if detail.lasting and start is not None and end is None:
             end = _shown_until(start, detail.cues[i + 1 : i + 2], lines)
-        if lines and i in detail.repeated:
-            raise BadInput(f"a line with several times: “{lines[0]}”", line=line_of(source, begin))
+        if lines and cue.repeated:
+            raise BadInput(f"a line with several times: “{lines[0]}”", line=line_of(source, cue.text[0]))
         if lines and (start is None or end is None):
-            raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(source, begin))
+            raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(source, cue.text[0]))
         if lines and start is not None and end is not None:
             voice = seen.voices[0][1] if seen.voices else ""
-            found.append(ShownCue(start, end, lines, speaker or voice, names if len(set(names)) > 1 else ()))
+            found.append(ShownCue(start, end, lines, cue.speaker or voice, names if len(set(names)) > 1 else ()))
     return found
 
 
@@ -72,8 +70,7 @@ def repeated_lines(document: Document) -> int:
     detail = document.detail
     if not isinstance(detail, CueDetail):
         return 0
-    places = (detail.cues[i].text for i in detail.repeated)
-    return sum(bool(document.source[begin:stop].strip()) for begin, stop in places)
+    return sum(bool(document.source[slice(*cue.text)].strip()) for cue in detail.cues if cue.repeated)
 
 
 FORMATS = ("srt", "vtt", "sbv")

@@ -10,9 +10,9 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from cappunc_cli.document.words import Document, Notice, Span
-from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, Timing, are_cues, is_index, read_cues, timing
+from cappunc_cli.document.words import Notice, Span
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, Timing, are_cues, is_index, timing
 from cappunc_cli.formats.splice import split_lines
 
 # A line with two clock times and no arrow is a timing line beyond repair, not speech.
@@ -97,26 +97,23 @@ def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[
     return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))
 
 
-def _begins_cue(line: str) -> bool:
-    found = timing(line)
-    return found is not None and found.start is not None
-
-
 class Srt(CueFormat):
     """SubRip (SRT). There is no specification; a timing line is what makes a cue, not its number nor the blank line."""
 
     name = "srt"
     suffixes = (".srt",)
+    missing = "no timing line such as 00:00:01,000 --> 00:00:02,000"
 
     def sniff(self, text: str) -> bool:
         """Whether some lines have an arrow between two times."""
-        return (">" in text or "→" in text) and are_cues(text, _begins_cue)
+        return (">" in text or "→" in text) and are_cues(
+            text, lambda line: (found := timing(line)) is not None and found.start is not None
+        )
 
-    def read(self, text: str) -> Document:
-        """Read an SRT file. Raises BadInput where there is text but no timing line."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The cues after timing lines."""
         lines = split_lines(text)
         content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
-        notices: list[Notice] = []
         cues: list[Cue] = []
         for current, following in pairwise(chain(_heads(text, lines), (None,))):
             assert current is not None  # only the sentinel at the end is
@@ -133,6 +130,4 @@ class Srt(CueFormat):
             cues.append(_cue(text, lines, current, own, notices))
             if following is not None and own and own[-1] == stop - 1:
                 notices.append(Notice(stop + 1, "no blank line before this cue"))
-        if not cues and text.strip():
-            raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
-        return read_cues(self.name, text, cues, sorted(notices, key=lambda notice: notice.line))
+        return cues

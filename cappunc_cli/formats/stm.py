@@ -10,7 +10,7 @@ from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.nonspeech import belongs, is_address
 from cappunc_cli.formats.splice import split_lines
 
@@ -32,14 +32,11 @@ _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 def _row_key(line: str) -> spans.RowKey | None:
     row = _ROW.match(line)
-    if row is None or (re.fullmatch(_NUMBER, row[3]) and not _is_no_ctm(row)) or float(row[4]) > float(row[5]):
+    if row is None or float(row[4]) > float(row[5]):
         return None
-    return row[1], row[2], float(row[4])
-
-
-def _is_no_ctm(row: re.Match[str]) -> bool:
-    """Whether a row whose speaker is a number is not CTM, which has its times in columns 3 and 4."""
-    return row[3].isdigit() and any(map(str.isalpha, row.string[row.end() :]))
+    # CTM has times in columns 3 and 4; the name of a speaker may be a whole number.
+    speaker = not re.fullmatch(_NUMBER, row[3]) or (row[3].isdigit() and any(map(str.isalpha, line[row.end() :])))
+    return (row[1], row[2], float(row[4])) if speaker else None
 
 
 def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:

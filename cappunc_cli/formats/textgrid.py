@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from cappunc_cli.document.labels import cached_strip, fold
@@ -12,8 +11,9 @@ from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.cue_words import merge_copies
-from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, cue_detail
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cue_reader import TurnCounter, merge_copies
+from cappunc_cli.formats.cues import Cue, CueDetail, cue_detail
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import line_of
 
@@ -39,19 +39,8 @@ _LONGEST = 1e9
 _SILENCE = frozenset(("sil", "sp", "spn", "pau", "nsn", "h#"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
-    """Times in milliseconds and the span of the text, without its quotes."""
-
-    start: int
-    end: int
-    text: Span
-
-
-@dataclass(frozen=True, slots=True)
-class _Tier:
-    name: str
-    intervals: tuple[_Interval, ...]
+#: A name, and intervals with the spans of their texts, without quotes.
+_Tier = tuple[str, list[Cue]]
 
 
 class _TextGridReader:
@@ -68,7 +57,7 @@ class _TextGridReader:
         self._number()
         if self._next().group() != "<exists>":
             return
-        for _ in range(self._count()):
+        for _ in range(int(self._number())):
             tier = self._tier()
             if tier is not None:
                 yield tier
@@ -79,7 +68,7 @@ class _TextGridReader:
         name, _ = self._string()
         self._number()
         self._number()
-        count = self._count()
+        count = int(self._number())
         if kind == "TextTier":
             for _ in range(count):
                 self._number()
@@ -87,11 +76,11 @@ class _TextGridReader:
             return None
         if kind != "IntervalTier":
             raise BadInput(f"a tier of unknown kind: {kind[:40]}")
-        return _Tier(name, tuple(self._interval() for _ in range(count)))
+        return name, [self._interval() for _ in range(count)]
 
-    def _interval(self) -> _Interval:
+    def _interval(self) -> Cue:
         start, end = self._number(), self._number()
-        return _Interval(round(start * 1000), round(end * 1000), self._string()[1])
+        return Cue(round(start * 1000), round(end * 1000), self._string()[1])
 
     def _next(self) -> re.Match[str]:
         found = next(self._tokens, None)
@@ -113,9 +102,6 @@ class _TextGridReader:
             return number
         raise BadInput(f"not a number: {found.group()[:40]}", line=self._line(found))
 
-    def _count(self) -> int:
-        return int(self._number())
-
     def _line(self, found: re.Match[str]) -> int:
         return line_of(self._source, found.start())
 
@@ -126,32 +112,22 @@ def spoken_names(names: Sequence[str]) -> list[int]:
     return [i for i in plain if _SPOKEN.search(names[i])] or plain
 
 
-def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
-    return [tiers[i] for i in spoken_names([tier.name for tier in tiers])]
-
-
-def _spoken(source: str, interval: _Interval) -> bool:
+def _spoken(source: str, interval: Cue) -> bool:
     text = source[slice(*interval.text)].strip()
     return bool(text) and fold(cached_strip(text)[0]) not in _SILENCE
 
 
-def _words(source: str, tier: _Tier, number: dict[Span, int], turns: TurnCounter) -> list[Word]:
+def _words(source: str, intervals: Sequence[Cue], number: dict[Span, int], turns: TurnCounter) -> list[Word]:
     result: list[Word] = []
-    for interval in tier.intervals:
-        if interval.text not in number:
-            continue
-        places = tuple(scan(source, *interval.text).words)
-        for i, spoken in enumerate(places):
-            start = interval.start if i == 0 else None
-            end = interval.end if i + 1 == len(places) else None
-            result.append(
-                Word(spoken.text, start, end, number[interval.text], turns.next(spoken.speaker), (spoken.copy,))
-            )
+    for interval in intervals:
+        if interval.text in number:
+            first = len(result)
+            for spoken in scan(source, *interval.text).words:
+                turn = turns.next(spoken.speaker)
+                result.append(Word(spoken.text, None, None, number[interval.text], turn, (spoken.copy,)))
+            if len(result) > first:
+                result[first].start, result[-1].end = interval.start, interval.end
     return result
-
-
-def _bare(words: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(cached_strip(word.text)[0] for word in words)
 
 
 class TextGrid(CueFormat):
@@ -170,19 +146,18 @@ class TextGrid(CueFormat):
         """
         if not text.strip():
             return Document(self.name, text, [], detail=CueDetail([], timed=False))
-        tiers = _chosen(
-            [tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)]
-        )
-        spoken = [interval for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
-        number = {interval.text: i for i, interval in enumerate(spoken)}
+        tiers = [tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, cue) for cue in tier[1])]
+        tiers = [tiers[i] for i in spoken_names([name for name, _ in tiers])]
+        cues = [cue for _, intervals in tiers for cue in intervals if _spoken(text, cue)]
+        number = {cue.text: i for i, cue in enumerate(cues)}
         groups: dict[tuple[str, ...], list[Word]] = {}
         turns = TurnCounter()
-        for tier in tiers:
+        for _, intervals in tiers:
             turns.announce("")
-            words = _words(text, tier, number, turns)
-            same = groups.get(_bare(words))
-            groups[_bare(words)] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
-        cues = [Cue(interval.start, interval.end, interval.text) for interval in spoken]
+            words = _words(text, intervals, number, turns)
+            bare = tuple(cached_strip(word.text)[0] for word in words)
+            same = groups.get(bare)
+            groups[bare] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
         return Document(self.name, text, list(chain(*groups.values())), detail=CueDetail(cues, timed=False))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:

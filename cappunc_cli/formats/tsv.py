@@ -16,7 +16,8 @@ from itertools import pairwise
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues, time_code
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
@@ -135,6 +136,7 @@ class Tsv(CueFormat):
     name = "tsv"
     suffixes = (".tsv",)
     running_text = False
+    hidden = HIDDEN_WITHOUT_ENTITIES
 
     def sniff(self, text: str) -> bool:
         """Whether the first line names the columns, or the text consists of labels or rows with times in order."""
@@ -144,17 +146,16 @@ class Tsv(CueFormat):
         """One row is enough in a file whose name says that it is a table."""
         return suffix in (".csv", ".tsv") and bool(_timed_rows(text))
 
-    def read(self, text: str) -> Document:
-        """Read each row as a cue. Raises BadInput where there is text but no table of start, end and text."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """Each row as a cue. Raises BadInput where there is text but no table of start, end and text."""
         table = _table(text)
         if table is None:
             if not text.strip():
-                return read_cues(self.name, text, [], [], HIDDEN_WITHOUT_ENTITIES)
+                return []
             # A number and a text may be any table: no time tells that it is a transcript.
             width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
             hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
             raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
-        notices: list[Notice] = []
         cues = []
         for number, start, stop in _rows(text, table):
             cells = _cells(text, start, stop, table.separator)
@@ -165,7 +166,7 @@ class Tsv(CueFormat):
                 cues.append(cue)
             elif text[start:stop].strip():
                 notices.append(Notice(number, "not a row of start, end and text", unread=True))
-        return read_cues(self.name, text, cues, notices, HIDDEN_WITHOUT_ENTITIES)
+        return cues
 
     def _cue(self, text: str, cells: Sequence[tuple[Span, bool]], columns: Mapping[str, int]) -> Cue | None:
         """The cue of a row; None for a row without times or without a text."""

@@ -9,7 +9,9 @@ from sys import intern
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, time_code
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cue_reader import TurnCounter
+from cappunc_cli.formats.cues import Cue, CueDetail, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
 from cappunc_cli.formats.speech import scan_lazily
 from cappunc_cli.formats.splice import BREAKS, line_of, split_lines

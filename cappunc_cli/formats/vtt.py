@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cappunc_cli.document.words import Document, Notice, Span
+from cappunc_cli.document.words import Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueFormat, Timing, is_index, read_cues, timing
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, is_index, timing
 from cappunc_cli.formats.splice import split_lines
 
 _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
@@ -39,7 +40,7 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> l
         if start == stop:
             at += 1
             continue
-        times = _timing(text[start:stop])
+        times = timing(text[start:stop]) if "-->" in text[start:stop] else None
         if times is None:
             at = _skip(text, lines, at, bool(cues), notices)
             continue
@@ -55,10 +56,6 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> l
         cues.append(Cue(times.start, times.end, place))
         at = end
     return cues
-
-
-def _timing(line: str) -> Timing | None:
-    return timing(line) if "-->" in line else None
 
 
 def _text_end(text: str, lines: Sequence[Span], at: int) -> int:
@@ -97,14 +94,12 @@ class WebVtt(CueFormat):
     suffixes = (".vtt", ".webvtt")
     signature = _START
 
-    def read(self, text: str) -> Document:
-        """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The cues after timing lines. Raises BadInput where there is neither a signature nor a timing line."""
         lines = split_lines(text)
-        notices: list[Notice] = []
         signed = _SIGNATURE.match(text) is not None
         if not signed and text.strip():
             if not _START.match(text) and not any("-->" in text[slice(*line)] for line in lines):
                 raise BadInput("neither WEBVTT at the start nor a timing line")
             notices.append(Notice(1, "the file does not begin with WEBVTT"))
-        cues = _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
-        return read_cues(self.name, text, cues, sorted(notices, key=lambda notice: notice.line))
+        return _cues(text, lines, _after_header(text, lines) if signed else 0, notices)

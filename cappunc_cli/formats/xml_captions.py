@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cue_words import TimedSpan, set_inline_times
-from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cue_reader import TimedSpan, set_inline_times
+from cappunc_cli.formats.cues import Cue, Timing
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -24,14 +25,6 @@ _CLOCK = re.compile(
 _OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
 _NUMBERS = re.compile(r"[0-9]{1,9}")
 _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
-
-
-@dataclass(frozen=True, slots=True)
-class ElementTimes:
-    """Times in milliseconds from the start of the programme, None where unknown."""
-
-    start: int | None
-    end: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +70,17 @@ def _number(text: str | None) -> int | None:
     return int(found[0]) if found else None
 
 
-def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, Timing]:
     """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
     clock = rates(found[0])
     own = _own_times(found, clock, report)
-    result: dict[Element, ElementTimes] = {}
+    result: dict[Element, Timing] = {}
     nested = _relative(found, own)
     sequences = {element for element in found if element.get("timeContainer") == "seq"}
     # The end of the last child of each sequence so far, which is where the next one starts.
     reached: dict[Element, int | None] = {}
     for element in found:
-        outer = result[element.parent] if element.parent is not None else ElementTimes(None, None)
+        outer = result[element.parent] if element.parent is not None else Timing(None, None)
         start, end = own[element].start, own[element].end
         if element.parent is not None and element.parent in sequences:
             length = clock.milliseconds(element.get("dur") or "")
@@ -98,44 +91,36 @@ def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) ->
             result[element] = outer
             continue
         shift = outer.start or 0 if nested or sequences else 0
-        result[element] = ElementTimes(start + shift, None if end is None else end + shift)
+        result[element] = Timing(start + shift, None if end is None else end + shift)
     return result
 
 
-def _in_sequence(own: ElementTimes, length: int | None, reached: int | None) -> ElementTimes:
+def _in_sequence(own: Timing, length: int | None, reached: int | None) -> Timing:
     """The times of a child of a sequence; its own times are relative to `reached`, the end of the child before it."""
     if reached is None:
-        return ElementTimes(None, None)
+        return Timing(None, None)
     start = reached + (own.start or 0)
     if own.end is not None:
-        return ElementTimes(start, reached + own.end)
-    return ElementTimes(start, None if length is None else start + length)
+        return Timing(start, reached + own.end)
+    return Timing(start, None if length is None else start + length)
 
 
-def _own_times(
-    found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]
-) -> dict[Element, ElementTimes]:
+def _own_times(found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]) -> dict[Element, Timing]:
     """The times in the attributes of the elements."""
-    result: dict[Element, ElementTimes] = {}
+    result: dict[Element, Timing] = {}
     for element in found:
-        start, end, length = (_expression(element, name, clock, report) for name in ("begin", "end", "dur"))
+        written = {name: text for name in ("begin", "end", "dur") if (text := element.get(name)) is not None}
+        times = {name: clock.milliseconds(text) for name, text in written.items()}
+        for name in (name for name, time in times.items() if time is None):
+            report(element, f"unreadable {name} time")
+        start, end, length = (times.get(name) for name in ("begin", "end", "dur"))
         if end is None and start is not None and length is not None:
             end = start + length
-        result[element] = ElementTimes(start, end)
+        result[element] = Timing(start, end)
     return result
 
 
-def _expression(element: Element, name: str, clock: Rates, report: Callable[[Element, str], None]) -> int | None:
-    text = element.get(name)
-    if text is None:
-        return None
-    value = clock.milliseconds(text)
-    if value is None:
-        report(element, f"unreadable {name} time")
-    return value
-
-
-def _relative(found: Sequence[Element], own: dict[Element, ElementTimes]) -> bool:
+def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
     """Whether times are relative to those of the enclosing element, as in the standard but not in Apple's files.
 
     They are if more elements seem to start before the enclosing element than after it.
@@ -152,20 +137,11 @@ def _relative(found: Sequence[Element], own: dict[Element, ElementTimes]) -> boo
     return before > after
 
 
-def _agent(element: Element) -> str | None:
-    agents = (outer.get("agent") for outer in (element, *element.ancestors()))
-    return next((agent for agent in agents if agent), None)
-
-
-def _timed_spans(found: Sequence[Element], times: dict[Element, ElementTimes]) -> list[TimedSpan]:
+def _timed_spans(found: Sequence[Element], times: dict[Element, Timing]) -> list[TimedSpan]:
     """The innermost <span> elements with times."""
     timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
     outer = {ancestor for element in timed for ancestor in element.ancestors()}
-    return [
-        TimedSpan(element.content, times[element].start, times[element].end)
-        for element in timed
-        if element not in outer
-    ]
+    return [TimedSpan(element.content, *times[element]) for element in timed if element not in outer]
 
 
 def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str]:
@@ -193,6 +169,7 @@ class Ttml(CueFormat):
     name = "ttml"
     suffixes = (".ttml", ".dfxp", ".itt", ".imsc")
     signature = _ROOT
+    hidden = HIDDEN_IN_XML
 
     def read(self, text: str) -> Document:
         """Read a TTML file. `Word.cue` is the number of the <p>, from 0; a timed <span> gives its words times.
@@ -209,8 +186,9 @@ class Ttml(CueFormat):
             if element.name == "p" and outside.isdisjoint(("p", "head", "metadata")):
                 if "<![CDATA[" in text[slice(*element.content)]:
                     notices.append(Notice(line_at(element.start), "a CDATA section is left alone", unread=True))
-                cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
-        document = read_cues(self.name, text, cues, notices, HIDDEN_IN_XML)
+                agents = (outer.get("agent") for outer in (element, *element.ancestors()))
+                cues.append(Cue(*times[element], element.content, next(filter(None, agents), None)))
+        document = self.document(text, cues, notices)
         set_inline_times(document, _timed_spans(found, times))
         return replace(document, languages=_languages(found, document.words))
 
@@ -249,6 +227,8 @@ class YouTubeXml(CueFormat):
     name = "srv3"
     suffixes = (".srv1", ".srv2", ".srv3")
     signature = _YT_ROOT
+    hidden = HIDDEN_IN_XML
+    lasting = True
 
     def read(self, text: str) -> Document:
         """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""
@@ -267,6 +247,6 @@ class YouTubeXml(CueFormat):
             timed[element] = start
         if not cues or (text.strip() and all(cue.start is None for cue in cues)):
             raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
-        document = read_cues(self.name, text, cues, notices, HIDDEN_IN_XML, lasting=True)
+        document = self.document(text, cues, notices)
         set_inline_times(document, _yt_timed_spans(found, timed))
         return document

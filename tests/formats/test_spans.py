@@ -12,7 +12,9 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.cues import Cue, Timing, milliseconds, read_cues, timing
+from cappunc_cli.formats.cue_reader import read_words
+from cappunc_cli.formats.cues import Cue, Timing, milliseconds, timing
+from cappunc_cli.formats.markup import HIDDEN
 from cappunc_cli.formats.speech import WORDS_ALONE, scan
 from cappunc_cli.formats.splice import split_lines
 
@@ -238,7 +240,7 @@ def test_the_fast_path_finds_the_same_words(parts: list[tuple[str, str]]) -> Non
         return
     speech = scan(text, 0, len(text))
     found = [(word.text, word.copy, word.speaker, word.stamp, word.sound, word.followed) for word in speech.words]
-    fast = read_cues("srt", text, [Cue(0, 1000, (0, len(text)))], ()).words
+    fast = read_words(text, [Cue(0, 1000, (0, len(text)))], HIDDEN, milliseconds).words
     assert found == [(word.text, *word.places, None, None, word.sound, word.followed) for word in fast]
     assert (speech.trailing, speech.sound) == (None, False)
 

@@ -12,7 +12,6 @@ from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.encodings import NAMING, Encoding, new_utf_8
 from cappunc_cli.files.progress import counted
-from cappunc_cli.formats import channels
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
 from cappunc_cli.layout import Caption, cut, interleaved, render
@@ -74,7 +73,7 @@ def cut_captions(
 
     Raises BadInput for several recordings.
     """
-    word_channels = channels(document)
+    word_channels = formats.FORMATS[document.format].channels(document)
     recordings = [recording for recording, _ in word_channels]
     if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
         raise BadInput("has several recordings, each with times from zero; put each into a file of its own")

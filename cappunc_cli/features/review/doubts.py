@@ -124,7 +124,7 @@ def with_file(document: Document, text: str, data: bytes) -> Report:
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
         return {**nothing, "no_file": "The file is not in UTF-8, so only cappunc can write it."}
-    places = formats.plain_places(document)
+    places = formats.FORMATS[document.format].plain_places(document)
     if places is None:
         return {**nothing, "no_file": "Only cappunc can write files of this format."}
     source = data.decode("utf-8")

@@ -56,7 +56,7 @@ def _copy_edits(transcript: Transcript, copy: Copy, showing: Showing, change: Ch
     """The edits of one copy, with texts that are not escaped yet."""
     source, stream = transcript.source, transcript.literal_at(copy[0][0])[1]
     own = "".join([decoded(source[a:b]) for a, b in copy])
-    new = target(own, showing, stream.style, change)
+    new = target(own, showing, stream, change)
     if attach and stream.new_mark is not None:
         marks = [part for part in copy[1:] if is_mark_entry(source, transcript.entry_at(part[0]), part)]
         yield from ((a, b, "") for a, b in marks)
@@ -78,14 +78,15 @@ def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Ite
     """The edits with escapes; in lists whose marks are entries, as edits of entries."""
     source = transcript.source
     ascii_only = source.isascii()
-    for (literal, stream), group in groupby(found, key=lambda edit: transcript.literal_at(edit[0])):
-        own = list(group)
-        if stream.new_mark is not None and (entry := transcript.entry_at(literal[0])) is not None:
-            followed = transcript.closely_followed(entry)
-            own = list(entry_edits(source, entry, followed, own, None if attach else stream.new_mark))
-        inside = source[slice(*literal)] if any(not text.isascii() for _, _, text in own) else ""
+    for at, group in groupby(found, key=lambda edit: transcript.literal_at(edit[0])[0].literal.start):
+        own, (field, stream) = list(group), transcript.literal_at(at)
+        literal = field.literal
+        if field.item is not None and stream.new_mark is not None:
+            followed = transcript.closely_followed(field)
+            own = list(entry_edits(source, field, followed, own, None if attach else stream.new_mark))
+        inside = source[literal.start : literal.stop] if any(not text.isascii() for _, _, text in own) else ""
         for start, stop, text in own:
-            is_inside = literal[0] < start <= stop < literal[1]
+            is_inside = literal.start < start <= stop < literal.stop
             yield start, stop, escape(text, inside, ascii_only) if is_inside else text
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
+from json.decoder import JSONDecodeError, JSONObject, scanstring  # type: ignore[attr-defined]  # unknown to typeshed
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.splice import Edit, line_of
 
-_DEPTH = 200
 _GAP = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _PIECE = re.compile(_STRING.pattern + r"|[{}\[\]]", re.DOTALL)
@@ -36,12 +36,35 @@ class Literal(str):
 
 
 class Node(dict[str, Any]):
-    """An object; source[start:stop] is its text, braces included. `pairs` keeps duplicate keys where there are any."""
+    """An object; source[start:stop] is its text, braces included."""
 
-    __slots__ = ("pairs", "start", "stop")
+    __slots__ = ("start", "stop")
     start: int
     stop: int
-    pairs: list[tuple[str, Any]]
+
+
+class _Decoder(json.JSONDecoder):
+    """Python's decoder in Python, whose strings and objects know their place."""
+
+    def __init__(self) -> None:
+        # int() refuses thousands of digits.
+        super().__init__(strict=False, parse_int=lambda text: int(text) if len(text) < 400 else float(text))
+        self.parse_string, self.parse_object = _literal, _node
+        self.scan_once = py_make_scanner(self)
+
+
+def _literal(source: str, start: int, strict: bool) -> tuple[Literal, int]:
+    text, stop = scanstring(source, start, strict)
+    literal = Literal(text)
+    literal.start, literal.stop = start - 1, stop
+    return literal, stop
+
+
+def _node(place: tuple[str, int], *others: Any) -> tuple[Node, int]:
+    members, stop = JSONObject(place, *others)
+    node = Node(members)
+    node.start, node.stop = place[1] - 1, stop
+    return node, stop
 
 
 def broken_json(source: str, at: int, what: str) -> BadInput:
@@ -57,9 +80,16 @@ def load(source: str) -> Any:
     the line for anything else.
     """
     documents: list[Any] = []
-    at = _gap(source, 0)
+    decoder, at = _Decoder(), _gap(source, 0)
     while at < len(source):
-        value, at = _parse(source, at)
+        try:
+            value, at = decoder.raw_decode(source, at)
+        except JSONDecodeError as error:
+            ends = not source[error.pos :].strip()
+            what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
+            raise broken_json(source, error.pos, what) from None
+        except RecursionError:
+            raise broken_json(source, at, "nested too deeply") from None
         documents.append(value)
         at = _gap(source, at)
     if not documents:
@@ -70,112 +100,6 @@ def load(source: str) -> Any:
 def _gap(source: str, at: int) -> int:
     gap = _GAP.match(source, at)
     return gap.end() if gap else at
-
-
-def _parse(source: str, start: int) -> tuple[Any, int]:
-    try:
-        try:
-            return _placed(source, start, _DECODER)
-        except JSONDecodeError:
-            raise
-        except ValueError:  # a duplicate key, or a number with thousands of digits
-            return _placed(source, start, _PATIENT)
-    except JSONDecodeError as error:
-        ends = not source[error.pos :].strip()
-        what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
-        raise broken_json(source, error.pos, what) from None
-    except RecursionError:
-        raise broken_json(source, start, "nested too deeply") from None
-
-
-def _with_pairs(pairs: list[tuple[str, Any]]) -> Node:
-    node = Node(pairs)
-    node.pairs = pairs
-    return node
-
-
-def _integer(text: str) -> int | float:
-    return int(text) if len(text) < 400 else float(text)
-
-
-_DECODER = json.JSONDecoder(strict=False, object_hook=Node)
-_PATIENT = json.JSONDecoder(strict=False, object_pairs_hook=_with_pairs, parse_int=_integer)
-
-
-def _placed(source: str, start: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
-    """The value at `start` with the places of its strings and objects, and where it ends.
-
-    Raises ValueError for what only the patient decoder can read, RecursionError for values nested too deeply.
-    """
-    value, stop = decoder.raw_decode(source, start)
-    holder, finder = [value], _Finder(source, start, stop, patient=decoder is _PATIENT)
-    finder.place(holder, start)
-    if decoder is _DECODER:
-        # The parsed value has only the last one of duplicate keys, so the quotes of the others are left over.
-        text = source[start:stop]
-        if "\\" in text:
-            text = text.replace("\\\\", "").replace('\\"', "")
-        if text.count('"') != 2 * finder.strings:
-            raise ValueError("a duplicate key")
-    return holder[0], stop
-
-
-class _Finder:
-    """Finds the places of a value's strings and objects, in order; `strings` counts strings and keys."""
-
-    __slots__ = ("_escape", "_patient", "_source", "_stop", "strings")
-
-    def __init__(self, source: str, start: int, stop: int, patient: bool) -> None:
-        self._source, self._stop, self._patient = source, stop, patient
-        self._escape = self._next_escape(start)
-        self.strings = 0
-
-    def _next_escape(self, at: int) -> int:
-        found = self._source.find("\\", at, self._stop)
-        return found if found >= 0 else self._stop
-
-    def place(self, holder: Any, at: int, depth: int = 0) -> int:
-        """Set the places of the members of an object or a list; returns the offset after the last one."""
-        if depth > _DEPTH:
-            raise RecursionError
-        index = self._source.index
-        is_object = type(holder) is Node
-        members: Iterable[tuple[Any, Any]] = enumerate(holder)
-        if is_object:
-            holder.start = at = index("{", at)
-            self.strings += len(holder.pairs if self._patient else holder)
-            members = holder.pairs if self._patient else holder.items()
-        for key, member in members:
-            if is_object:
-                start = index('"', at)
-                at = start + len(key) + 2
-                if at > self._escape:
-                    at = self._end(start)
-            kind = type(member)
-            if kind is str:
-                literal = holder[key] = Literal(member)
-                literal.start = start = index('"', at)
-                at = start + len(member) + 2
-                if at > self._escape:
-                    at = self._end(start)
-                literal.stop = at
-                self.strings += 1
-                continue
-            if self._patient and is_object:  # a string under the same key may have come before
-                holder[key] = member
-            if kind is Node or kind is list:
-                at = self.place(member, at, depth + 1)
-        if is_object:
-            holder.stop = at = index("}", at) + 1
-        return at
-
-    def _end(self, start: int) -> int:
-        """The end of a literal that may have escapes. To be called for literals in order."""
-        found = _STRING.match(self._source, start)
-        if found is None:
-            raise ValueError("not a string")
-        self._escape = self._next_escape(found.end())
-        return found.end()
 
 
 def whole_numbers(source: str, node: Node) -> dict[str, Span]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from cappunc_cli.document.labels import MARKS, Label, cached_strip, dress
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.json.dialect import Field
+from cappunc_cli.formats.json.dialect import Field, NewMark
 from cappunc_cli.formats.json.scan import offsets
 from cappunc_cli.formats.nonspeech import belongs, has_letters, is_address, starred_sounds
 from cappunc_cli.formats.splice import splice
@@ -35,17 +36,34 @@ _BARE = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True, eq=False)
+class Stream:
+    """One copy of a track: how to make the entry of a mark, if marks are entries; whether it shows case and marks.
+
+    A word list, for example, may have case but leave marks to the text.
+    """
+
+    new_mark: NewMark | None = None
+    case: bool = True
+    marks: bool = True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it shows both."""
+        return self.case and self.marks
+
+
+@dataclass(slots=True, eq=False)
 class Token:
     """A word as one of the file's copies shows it; all copies of a word have the same `key`.
 
-    `stream` numbers the copy of the transcript to which it belongs. `begins_turn`: a dash or chevrons come before it.
+    `stream` is the copy of the transcript to which it belongs. `begins_turn`: a dash or chevrons come before it.
     `followed`: after it comes something that is no word but belongs to the sentence.
     """
 
     text: str
     key: str
     copy: Copy
-    stream: int
+    stream: Stream
     start: int | None = None
     end: int | None = None
     speaker: object = None
@@ -99,7 +117,7 @@ def find_words(text: str) -> tuple[list[tuple[str, int, int]], set[int], set[int
     return words, {bisect_left(starts, turn) for turn in turns}, followed
 
 
-def tokenize(source: str, fields: Sequence[Field], stream: int) -> list[Token]:
+def tokenize(source: str, fields: Sequence[Field], stream: Stream) -> list[Token]:
     """The words of a run of fields, read as one text."""
     spans, joined = _joined(fields)
     words, turns, followed = find_words(joined)
@@ -197,17 +215,6 @@ _RARE = 1 / 50
 _MARKED, _CAPITAL, _SHOWN = 1, 2, 4
 
 
-class Style(NamedTuple):
-    """Whether a copy shows marks and case; a word list, for example, may have case but leave marks to the text."""
-
-    case: bool = True
-    marks: bool = True
-
-
-#: The style with both.
-FULL_STYLE = Style()
-
-
 @lru_cache(maxsize=1 << 15)
 def _features(text: str) -> int:
     label = cached_strip(text)[1]
@@ -216,37 +223,32 @@ def _features(text: str) -> int:
     return _SHOWN | _MARKED * marked | _CAPITAL * capital
 
 
-def styles_of(spoken: Sequence[Sequence[Token]], first: int, count: int, unmarked: Container[int]) -> Iterator[Style]:
-    """The style of each of `count` streams from `first` on, from the tokens of each word; `unmarked` have no marks."""
-    shown = [0] * count
+def set_styles(spoken: Sequence[Sequence[Token]], streams: Sequence[Stream]) -> None:
+    """Find out whether streams show case and marks, from the tokens of each word."""
+    shown = dict.fromkeys(streams, 0)
     for tokens in spoken:
         for token in tokens:
-            shown[token.stream - first] |= _features(token.text)
-    for stream in range(first, first + count):
-        raw = _lacks(stream, _MARKED, spoken, shown, first)
+            shown[token.stream] |= _features(token.text)
+    for stream in streams:
+        raw = _lacks(stream, _MARKED, spoken, shown)
         # Lower case in all streams, or together with marks, is not a style but what is to be restored.
-        case = not (raw and _lacks(stream, _CAPITAL, spoken, shown, first))
-        yield Style(case, not raw and stream not in unmarked)
+        stream.case = not (raw and _lacks(stream, _CAPITAL, spoken, shown))
+        stream.marks &= not raw
 
 
-def _lacks(stream: int, feature: int, spoken: Sequence[Sequence[Token]], shown: Sequence[int], first: int) -> bool:
+def _lacks(stream: Stream, feature: int, spoken: Sequence[Sequence[Token]], shown: Mapping[Stream, int]) -> bool:
     """Whether a stream never has a feature that other streams show of the same words."""
-    own = shown[stream - first]
-    if not own or own & feature or not any(bits & feature for bits in shown):
+    if not shown[stream] or shown[stream] & feature or not any(bits & feature for bits in shown.values()):
         return False
-    count, elsewhere = 0, [0] * len(shown)
-    for tokens in spoken:
-        if any(token.stream == stream for token in tokens):
-            count += 1
-            for token in tokens:
-                elsewhere[token.stream - first] += bool(_features(token.text) & feature)
-    return max(elsewhere) > _RARE * count
+    own = [tokens for tokens in spoken if any(token.stream is stream for token in tokens)]
+    elsewhere = Counter(token.stream for tokens in own for token in tokens if _features(token.text) & feature)
+    return max(elsewhere.values(), default=0) > _RARE * len(own)
 
 
-def differing(spoken: Sequence[Sequence[Token]], styles: Mapping[int, Style]) -> Iterator[int]:
+def differing(spoken: Sequence[Sequence[Token]]) -> Iterator[int]:
     """The words that some streams show with a capital and others without, though all of these show case."""
     for i, tokens in enumerate(spoken):
-        if len({_features(token.text) & _CAPITAL for token in tokens if styles[token.stream].case}) > 1:
+        if len({_features(token.text) & _CAPITAL for token in tokens if token.stream.case}) > 1:
             yield i
 
 
@@ -272,7 +274,7 @@ class Showing(NamedTuple):
     letters: tuple[int, int, int] | None = None
 
 
-def target(own: str, showing: Showing, style: Style, change: Change) -> str:
+def target(own: str, showing: Showing, stream: Stream, change: Change) -> str:
     """The new text of a copy that reads `own`: it follows the changes of its words."""
     before, after, same_case = change
     case_of, mark_of, letters = showing
@@ -280,19 +282,19 @@ def target(own: str, showing: Showing, style: Style, change: Change) -> str:
         case_of = None
     if mark_of is not None and before[mark_of] == after[mark_of]:
         mark_of = None
-    if case_of == mark_of and case_of is not None and style == FULL_STYLE and own == before[case_of]:
+    if case_of == mark_of and case_of is not None and stream.is_full and own == before[case_of]:
         return after[case_of]
-    if letters is not None and style.case:
+    if letters is not None and stream.case:
         own = _with_letters(own, letters, before, after)
     if case_of is None and mark_of is None:
         return own
     bare, label = cached_strip(own)
     if case_of is not None and bare == cached_strip(before[case_of])[0]:
         bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
-    if case_of is not None and style.case:
+    if case_of is not None and stream.case:
         same = case_of in same_case and bare == cached_strip(after[case_of])[0]
         label = _with_case(label, None if same else before[case_of], after[case_of])
-    if mark_of is not None and style.marks:
+    if mark_of is not None and stream.marks:
         label = label.with_mark(cached_strip(after[mark_of])[1].mark)
     return dress(bare, label)
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
-from cappunc_cli.formats.json.dialect import Anchor, Field, NewMark, Track, speaker_name
+from cappunc_cli.formats.json.dialect import Anchor, Field, Track, speaker_name
 from cappunc_cli.formats.json.scan import Literal, characters
-from cappunc_cli.formats.json.tokens import (
-    FULL_STYLE,
-    Showing,
-    Style,
-    Token,
-    differing,
-    split_letters,
-    styles_of,
-    tokenize,
-)
+from cappunc_cli.formats.json.tokens import Showing, Stream, Token, differing, set_styles, split_letters, tokenize
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
 _LONGEST_SPELLING = 3
@@ -43,14 +34,6 @@ class _Respelled(NamedTuple):
     before: int | None
 
 
-@dataclass(slots=True)
-class Stream:
-    """One copy of a track: how to make the entry of a mark, if marks are entries; whether it shows case and marks."""
-
-    new_mark: NewMark | None
-    style: Style = FULL_STYLE
-
-
 class Transcript:
     """The words of a file and their copies."""
 
@@ -59,17 +42,14 @@ class Transcript:
         self.words: list[Word] = []
         #: The channel of each track, and how many words it has.
         self.channels: list[tuple[object, int]] = []
-        self.streams: list[Stream] = []
         #: Copies that are another spelling of words, or part of one.
         self.respelled: list[tuple[Copy, Showing]] = []
         self.anchors: list[Anchor] = []
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
-        #: Where the literals with words start, in order; and of each, where it stops and its stream.
+        #: Where the literals with words start, in order; and the field and the stream of each.
         self._starts: list[int] = []
-        self._literals: dict[int, tuple[int, int]] = {}
-        #: The fields that are entries of a list whose marks are entries, too.
-        self._entries: dict[int, Field] = {}
+        self._literals: dict[int, tuple[Field, Stream]] = {}
         self._cue = self._turn = 0
         #: The channel and the name of the last speaker, and of the speaker of each turn.
         self._speaker: tuple[object, str | None] | None = None
@@ -77,60 +57,56 @@ class Transcript:
 
     def add(self, track: Track) -> None:
         """Align the copies of a track and append its words."""
-        first = len(self.streams)
-        spoken: list[Spoken] = [[token] for token in self._tokens(track, track.words)]
+        streams: list[Stream] = []
+
+        def tokens(fields: Sequence[Field], marks: bool = True) -> list[Token]:
+            streams.append(Stream(track.new_mark, marks=marks))
+            return self._tokens(fields, streams[-1])
+
+        spoken: list[Spoken] = [[token] for token in tokens(track.words)]
         respelled: list[_Respelled] = []
         for copy in track.copies:
-            spoken = self._align(spoken, self._tokens(track, copy), respelled)
-        unmarked = range(len(self.streams), len(self.streams) + len(track.bare))
+            spoken = self._align(spoken, tokens(copy), respelled)
         places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy) if track.bare else []
         for of, copy in track.bare:
             own = spoken if of is None else _inside(spoken, places, track.words[of].literal)
-            self._align(own, self._tokens(track, copy), respelled, marks=False)
-        streams = self.streams[first:]
-        for stream, style in zip(streams, styles_of(spoken, first, len(streams), unmarked), strict=True):
-            stream.style = style
-        styles = {number: stream.style for number, stream in enumerate(streams, first)}
-        self.differing += [len(self.words) + i for i in differing(spoken, styles)]
+            self._align(own, tokens(copy, marks=False), respelled, marks=False)
+        set_styles(spoken, streams)
+        self.differing += [len(self.words) + i for i in differing(spoken)]
         numbers = {id(word): number for number, word in enumerate(spoken, len(self.words))} if respelled else {}
         self.respelled += [_showing(token, numbers) for token in respelled]
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
-        self._add_words(track, spoken, styles)
+        self._add_words(track, spoken)
 
     def finish(self) -> None:
         """Prepare for `literal_at`, when all tracks have been added."""
         self._starts = sorted(self._literals)
 
-    def literal_at(self, offset: int) -> tuple[Span, Stream]:
-        """The span of the literal that contains an offset of the source, and its stream."""
-        start = self._starts[bisect_right(self._starts, offset) - 1]
-        stop, stream = self._literals[start]
-        return (start, stop), self.streams[stream]
+    def literal_at(self, offset: int) -> tuple[Field, Stream]:
+        """The field whose literal contains an offset of the source, and its stream."""
+        return self._literals[self._starts[bisect_right(self._starts, offset) - 1]]
 
     def entry_at(self, offset: int) -> Field | None:
         """The field that contains an offset, if it is an entry of a list whose marks are entries."""
-        return self._entries.get(self._starts[bisect_right(self._starts, offset) - 1])
+        field, stream = self.literal_at(offset)
+        return None if field.item is None or stream.new_mark is None else field
 
     def closely_followed(self, entry: Field) -> bool:
         """Whether no join comes after an entry in its stream."""
         own = self._literals[entry.literal.start][1]
         later = range(bisect_right(self._starts, entry.literal.start), len(self._starts))
-        at = next((self._starts[n] for n in later if self._literals[self._starts[n]][1] == own), -1)
-        following = self._entries.get(at)
-        return following is not None and not following.join
+        found = (self._literals[self._starts[n]] for n in later)
+        following = next((field for field, stream in found if stream is own), None)
+        return following is not None and following.item is not None and not following.join
 
-    def _tokens(self, track: Track, fields: Sequence[Field]) -> list[Token]:
+    def _tokens(self, fields: Sequence[Field], stream: Stream) -> list[Token]:
         """The tokens of a new stream; each string counts once, as a copy may turn out to be the words themselves."""
-        stream = len(self.streams)
-        self.streams.append(Stream(track.new_mark))
-        known, own = self._literals, []
+        own = []
         for field in fields:
-            if field.literal.start not in known:
-                known[field.literal.start] = field.literal.stop, stream
+            if field.literal.start not in self._literals:
+                self._literals[field.literal.start] = field, stream
                 own.append(field)
-                if field.item is not None and track.new_mark is not None:
-                    self._entries[field.literal.start] = field
         return tokenize(self.source, own, stream)
 
     def _align(
@@ -171,7 +147,7 @@ class Transcript:
             before += len(token.key)
         return found
 
-    def _add_words(self, track: Track, spoken: Sequence[Spoken], styles: Mapping[int, Style]) -> None:
+    def _add_words(self, track: Track, spoken: Sequence[Spoken]) -> None:
         first_cue = self._cue + bool(self.words)
         timing = self._timing(track, spoken) if track.timing else {}
         if track.begins_turn and self.words:
@@ -179,9 +155,7 @@ class Transcript:
             self._speaker = None
         for n, tokens in enumerate(spoken):
             own = tokens[0]
-            spelled = own
-            if styles[own.stream] != FULL_STYLE:
-                spelled = next((token for token in tokens if styles[token.stream] == FULL_STYLE), own)
+            spelled = next((token for token in tokens if token.stream.is_full), own)
             start, end, speaker = timing.get(n, (own.start, own.end, own.speaker))
             if speaker is None:
                 speaker = next((token.speaker for token in tokens if token.speaker is not None), None)
@@ -207,7 +181,7 @@ class Transcript:
 
     def _timing(self, track: Track, spoken: Sequence[Spoken]) -> dict[int, tuple[int | None, int | None, object]]:
         """The start, end and speaker of words, from the raw words of a track that has such; aligned by keys."""
-        raw = tokenize(self.source, track.timing, 0)
+        raw = tokenize(self.source, track.timing, Stream())
         found = {n: (word[0].start, word[0].end, word[0].speaker) for n, word in enumerate(spoken)}
         blocks = aligned_blocks([word[0].key for word in spoken], [token.key for token in raw])
         for same, i, i_stop, j, j_stop in blocks:
