@@ -33,7 +33,7 @@ from cappunc_cli.features.bench.hardware import hardware
 
 HERE = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
-RECORD = ".cappunc.jsonl"
+RECORD = ".cappunc"
 #: The outcome of a run that ended before it was killed.
 LATE = "ended before"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
@@ -77,7 +77,7 @@ def make_tree(folder: Path, files: int = FILES) -> None:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files below a folder except the record, including hidden ones."""
-    found = (path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
+    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".jsonl")
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
@@ -163,14 +163,11 @@ def check(kill: Kill, source: Path, out: Path, expected: dict[str, bytes]) -> tu
     wrong += [f"{name}: missing or left behind" for name in found.keys() ^ expected.keys()]
     wrong += [f"{name}: different" for name in found.keys() & expected.keys() if found[name] != expected[name]]
     recorded = set()
-    for line in (out / RECORD).read_text("utf-8").splitlines() if found else []:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue  # cut off by the kill
+    parts = (out / RECORD).glob("*.jsonl")
+    for entry in (json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()):
         path = out / entry["file"]
         digest = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest() if path.exists() else ""
-        if path.exists() and entry["output"][:2] == [path.stat().st_size, digest]:
+        if path.exists() and entry["output"] == [path.stat().st_size, digest]:
             recorded.add(entry["file"])
     wrong += [f"{name}: not in the record" for name in found.keys() - recorded]
     shutil.rmtree(out, ignore_errors=True)

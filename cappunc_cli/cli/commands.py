@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -55,27 +55,6 @@ class Command:
         load_reference(f"cappunc_cli.features.{self.function_at}")(context, options)
 
 
-class Commands(MutableMapping[str, Any]):
-    """The commands of a group by name, each made when it is looked up."""
-
-    def __init__(self, table: Mapping[str, Command]) -> None:
-        self.table = table
-
-    def __getitem__(self, name: str) -> Any:
-        return command(name, self.table[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        raise TypeError("commands are named in a table")
-
-    __delitem__: Any = None
-
-
 class _Help:
     """Help texts with panels, and with colours on terminals."""
 
@@ -116,11 +95,11 @@ class CommandGroup(_Help, TyperGroup):
 
     table: Mapping[str, Command] = {}
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**{**attributes, "commands": Commands(self.table)})
-
     def list_commands(self, _context: Any) -> list[str]:
         return list(self.table)
+
+    def get_command(self, _context: Any, name: str) -> Any:
+        return command(name, self.table[name]) if name in self.table else None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words; `cappunc help fix` is `cappunc fix --help`."""

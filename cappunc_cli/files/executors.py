@@ -24,7 +24,7 @@ from cappunc_cli.files.storage import is_url
 from cappunc_cli.restoration.models.session import physical_cores
 
 #: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
-_FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
+_FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 #: Works on groups of jobs, and yields their results in any order.
 Executor = Callable[[WorkOrder, Iterable[list[Job]], FileTally], Generator[Result]]
 #: The worker of this process, if it is one of several.

@@ -138,7 +138,7 @@ def _sound(word: str) -> str:
 
 
 class StreamTermCheck:
-    """Adds the words of one stream to a TermCheck, one by one, in bounded memory."""
+    """Adds the words of one stream to a TermCheck, some at a time, in bounded memory."""
 
     def __init__(self, terms: TermCheck) -> None:
         self._terms = terms

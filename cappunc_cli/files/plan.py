@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unicodedata import normalize
@@ -14,15 +14,13 @@ from cappunc_cli.files.input_files import Job, fixed_name, format_suffixes
 from cappunc_cli.files.storage import (
     PIPE,
     file_identity,
-    ignores_case,
     is_pipe,
     is_standard_output,
     is_url,
-    read_text,
     target_named,
 )
 from cappunc_cli.files.urls import Target, Url, is_url_directory, url_exists
-from cappunc_cli.formats import FORMATS, recognise
+from cappunc_cli.formats import FORMATS
 from cappunc_cli.formats.registry import UNSUPPORTED_FORMATS
 from cappunc_cli.layout import CAPTION_FORMATS
 
@@ -127,52 +125,29 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str]) 
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
         taken[job.target] = job.source
-    also = _also_results(taken)
+    known: dict[object, str] = {}
     there = {target: found for target in taken if (found := file_identity(target))}
-    inputs: dict[object, str] = {}
     if there:
-        inputs = {file_identity(name): f"also the input {name}" for name in also_read}
-        inputs |= {file_identity(job.source): f"also the input {job.name}" for job in jobs}
-    also |= {target: inputs[found] for target, found in there.items() if found in inputs}
+        known = {file_identity(name): f"also the input {name}" for name in also_read}
+        known |= {file_identity(job.source): f"also the input {job.name}" for job in jobs}
+    also = {target: known[found] for target, found in there.items() if found in known}
+    own: dict[str, str] = {}
+    # Links come last, so that the file itself gets its own result.
+    for target in sorted((one for one in taken if one not in also), key=lambda one: Path(str(one)).is_symlink()):
+        first = own.setdefault(_one_name(target), taken[target])
+        if first != taken[target]:
+            also[target] = f"also the result of {first}"
     return without_pipes([job if job.target not in also else replace(job, target_is=also[job.target]) for job in jobs])
 
 
-def _also_results(taken: Mapping[Target, str]) -> dict[Target, str]:
-    """The targets that are the file of another source's result, and what they are.
-
-    They are symbolic links to it, or differ from it in case only where the file system ignores that.
-    """
-    own: dict[str, str] = {}
-    named: dict[str, str] = {}
-    also: dict[Target, str] = {}
-    # Links come last, so that the file itself gets its own result.
-    for target in sorted((one for one in taken if isinstance(one, Path)), key=os.path.islink):
-        source = taken[target]
-        first = own.setdefault(os.path.realpath(target), source)
-        alike = named.setdefault(normalize("NFC", str(target)).casefold(), source)
-        if first == source and alike != source and ignores_case(target.parent):
-            first = alike
-        if first != source:
-            also[target] = f"also the result of {first}"
-    return also
-
-
-def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
-    """Raises BadOption if the only result is named like another format: the format of the input does not change."""
-    if len(jobs) != 1 or is_pipe(jobs[0].source):
-        return  # several results keep the names of their inputs
-    (job,) = jobs
-    try:
-        text, _ = read_text(job.source, job.encoding)
-        refuse_name(job, recognise(text, job.source, format_name).format)
-    except WrongUsage as error:
-        raise BadOption(error.message, option="-o") from error
-    except (CappuncError, OSError):
-        return  # reported when the file is read
+def _one_name(target: Target) -> str:
+    """The same for all names of a file: links, and those that differ in what macOS and Windows ignore."""
+    name = _real(target)
+    return normalize("NFC", name).casefold() if sys.platform in ("win32", "darwin") else name
 
 
 def refuse_name(job: Job, own: str) -> None:
-    """Raises WrongUsage if the result of a file of the format `own` is named like another, which it would not have."""
+    """Raises WrongUsage if the result of a file of the format `own` is named like another: formats do not change."""
     suffix = job.target.suffix.lower() if job.target is not None else ""
     named = [name for name, form in FORMATS.items() if suffix in form.suffixes]
     # Captions named talk.txt may become new.txt.

@@ -1,9 +1,8 @@
 """The record of results at a target: what the next run need not do again, and what it may overwrite.
 
-It is `.cappunc.jsonl` in the target directory, a JSON object a line. At a URL, where nothing can be appended, and for
-archives, which several machines may write, each group of files has a part of its own, `.cappunc/RUN-NUMBER.jsonl`.
-A line is written just before its result: a killed run may leave a line without a result, but never a result without
-its line. Failures have lines, too, with their reason.
+It is in the directory `.cappunc` of the target. Each group of files has a part of its own, `RUN-NUMBER.jsonl`, a JSON
+object a line, which is written just before the results of the group: a killed run may leave a line without a result,
+but never a result without its line. Nothing is appended, so that object stores and several machines can have it.
 
 A record may have come along with somebody's files, so it authorises nothing: a result is overwritten only if its
 content has the hash that a line names, that is, if it is still what a run wrote.
@@ -14,11 +13,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
-import threading
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +25,15 @@ from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.storage import file_tag, is_pipe, is_url, read_bytes, write_result
 from cappunc_cli.files.urls import Entry, Target, Url, stat_urls, walk_url
 
-NAME = ".cappunc.jsonl"
-#: The directory of parts, of the lock and of the report.
+#: The directory of the parts, of the lock and of the report.
 PRIVATE = ".cappunc"
-#: Follow no symbolic link and wait for no pipe. Windows lacks these flags.
-_OPEN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A result: its path below the target and its input's, the input's tag, and what the result was.
+    """A result: its path below the target and its input's, the input's tag, and its size and hash.
 
-    `tag` is that of the result, "" where it was not known when the line was written, as at URLs. `signature` is the
-    hash of model and options.
+    `signature` is the hash of model and options.
     """
 
     file: str
@@ -47,7 +41,6 @@ class Line:
     input: str
     size: int
     digest: str
-    tag: str
     signature: str
 
 
@@ -56,27 +49,19 @@ def content_hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
 class Record:
-    """The record of one target; picklable, and safe to append to from several processes and threads.
+    """The record of one target, to which a `run` adds parts; sent to workers."""
 
-    With a `run`, its name, each call of `add` writes a part.
-    """
+    root: str
+    signature: str
+    run: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
-    def __init__(self, root: str, signature: str, run: str = "") -> None:
-        """Raises CappuncError if the record's path is not a regular file."""
-        self.root, self.signature, self.run = root, signature, run
-        self._lock = threading.Lock()
-        self._handle: int | None = None
-        path = None if is_url(root) else Path(root, NAME)
-        if path is not None and os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
-            raise CappuncError("is not a regular file and cannot hold the record of results", str(path))
-
-    def __reduce__(self) -> tuple[type[Record], tuple[str, str, str]]:
-        return Record, (self.root, self.signature, self.run)
-
-    @property
-    def in_parts(self) -> bool:
-        return bool(self.run) or is_url(self.root)
+    def __post_init__(self) -> None:
+        """Raises CappuncError if the record's path is not a directory."""
+        path = Path(self.root, PRIVATE)
+        if not is_url(self.root) and os.path.lexists(path) and (path.is_symlink() or not path.is_dir()):
+            raise CappuncError("is not a directory and cannot hold the record of results", str(path))
 
     def at(self, relative: str) -> Target:
         """The path or URL of a file at the target."""
@@ -124,84 +109,51 @@ class Record:
 
     def _is_done(self, job: Job, lines: Sequence[Line], found: Entry) -> bool:
         same_size = {line.digest for line in lines if line.size == found.size}
-        return bool(job.tag) and any(
-            (line.input, line.signature, line.size) == (job.tag, self.signature, found.size)
-            # Without a tag, another line of this size might be the one whose result is there.
-            and (line.tag == found.tag if line.tag else len(same_size) == 1)
-            for line in lines
-        )
+        wanted = (job.tag, self.signature, found.size)
+        made = {line.digest for line in lines if (line.input, line.signature, line.size) == wanted}
+        if not job.tag or not made:
+            return False
+        # Another line of this size might be the one whose result is there.
+        return len(same_size) == 1 or content_hash(read_bytes(str(job.target))) in made
 
     def _results(self) -> Iterator[Entry]:
         with suppress(FileNotFoundError):
             yield from walk_url(self.root, hidden=True)
 
     def lines(self) -> Iterator[Line]:
-        """The results of all earlier runs; malformed lines and failures are ignored. Raises CappuncError."""
-        for data in self._contents():
+        """The results of all earlier runs; malformed lines are ignored. Raises CappuncError and OSError."""
+        for data in self._parts():
             for text in data.split(b"\n"):
                 line = _parsed(text)
                 if line is not None:
                     yield line
 
-    def _contents(self) -> Iterator[bytes]:
-        if is_url(self.root):
-            with suppress(FileNotFoundError):
-                for entry in walk_url(f"{self.root.rstrip('/')}/{PRIVATE}"):
-                    if entry.source.endswith(".jsonl"):
-                        yield read_bytes(entry.source)
+    def _parts(self) -> Iterator[bytes]:
+        if not is_url(self.root):
+            for path in sorted(Path(self.root, PRIVATE).glob("*-*.jsonl")):
+                if path.is_file() and not path.is_symlink():
+                    yield path.read_bytes()
             return
-        paths = [Path(self.root, NAME), *sorted(Path(self.root, PRIVATE).glob("*-*.jsonl"))]
-        for path in paths:
-            try:
-                handle = os.open(path, os.O_RDONLY | _OPEN_FLAGS)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise CappuncError(error.strerror or str(error), str(path)) from error
-            with os.fdopen(handle, "rb") as stream:
-                yield stream.read()
+        with suppress(FileNotFoundError):
+            for entry in walk_url(f"{self.root.rstrip('/')}/{PRIVATE}"):
+                if entry.source.endswith(".jsonl"):
+                    yield read_bytes(entry.source)
 
-    def line_for(self, job: Job, read_tag: str, data: bytes, tag: str = "") -> dict[str, Any]:
+    def line_for(self, job: Job, read_tag: str, data: bytes) -> dict[str, Any]:
         """The entry of a result that is about to be written; `read_tag` is that of the input when it was read."""
         assert job.target is not None
         return {
             "file": self.name_of(job.target),
             "of": self.source_of(job),
             "input": "" if is_pipe(job.source) else read_tag,  # a pipe will not give the same input again
-            "output": [len(data), content_hash(data), tag],
+            "output": [len(data), content_hash(data)],
             "with": self.signature,
         }
 
-    def add(self, entries: Iterable[dict[str, Any]], part: str = "") -> None:
-        """Append entries, or write them as the `part` of this name. Raises CappuncError and OSError."""
+    def add(self, entries: Iterable[dict[str, Any]], name: str) -> None:
+        """Write entries as the part of this name. Raises CappuncError and OSError."""
         data = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
-        if self.in_parts:
-            write_result(self.at(f"{PRIVATE}/{self.run or 'run'}-{part}.jsonl"), data)
-            return
-        try:
-            with self._lock:
-                if self._handle is None:
-                    self._handle = self._opened()
-                # A single call, so that lines of several processes do not interleave.
-                if os.write(self._handle, data) < len(data):
-                    raise OSError(28, "No space left on device")
-        except OSError as error:
-            raise CappuncError(error.strerror or str(error), str(Path(self.root, NAME))) from error
-
-    def _opened(self) -> int:
-        Path(self.root).mkdir(parents=True, exist_ok=True)
-        handle = os.open(Path(self.root, NAME), os.O_RDWR | os.O_APPEND | os.O_CREAT | _OPEN_FLAGS, 0o666)
-        size = os.fstat(handle).st_size
-        # End a line that a killed run left incomplete, or it would corrupt the next one.
-        if size and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n":
-            os.write(handle, b"\n")
-        return handle
-
-    def close(self) -> None:
-        with self._lock:
-            if self._handle is not None:
-                os.close(self._handle)
-                self._handle = None
+        write_result(self.at(f"{PRIVATE}/{self.run}-{name}.jsonl"), data)
 
 
 def local_entry(name: str) -> Entry | None:
@@ -226,8 +178,8 @@ def _tagged(jobs: Sequence[Job]) -> Iterator[Job]:
 def _parsed(text: bytes) -> Line | None:
     try:
         entry = json.loads(text)
-        size, digest, tag = entry["output"]
-        found = (entry["file"], entry["of"], entry["input"], digest, tag, entry["with"])
+        size, digest = entry["output"]
+        found = (entry["file"], entry["of"], entry["input"], digest, entry["with"])
         if not isinstance(size, int) or not all(isinstance(one, str) for one in found):
             return None
         return Line(*found[:3], size, *found[3:])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -143,48 +144,33 @@ class ResultWriter:
         if self.record is not None or not isinstance(target, Url) or url_exists(target.text):
             raise CappuncError("already exists; --force overwrites it", str(target))
 
-    def write(self, job: Job, data: bytes, read: InputVersion, notes: dict[str, Any] | None = None) -> None:
+    def write(self, job: Job, data: bytes, read: InputVersion) -> None:
         """Write a result to the job's target atomically; its directory is made if necessary.
 
-        `read` is the input that it was made from: in place, another version is not overwritten. `notes` go into the
-        record. Raises CappuncError and OSError; then nothing is written.
+        `read` is the input that it was made from: in place, another version is not overwritten. Raises CappuncError
+        and OSError; then nothing is written.
         """
-        target = job.target
-        assert target is not None
-
-        def before(made: os.stat_result) -> None:
-            if self.mode == "in-place" and isinstance(target, Path):
-                _refuse_replacing(target, read.digest)
-            self._refuse_foreign(job, data)
-            if self.record is not None:
-                self.record.add([self.record.line_for(job, read.tag, data, file_tag(made)) | (notes or {})])
-
-        if isinstance(target, Url):
-            self._refuse_foreign(job, data)
-            write_result(target, data)
-        elif self.mode == "in-place":  # a directory that was removed in the meantime is not made again
-            write_atomic(target, data, before=before)
+        self._refuse(job, data, read)
+        assert job.target is not None
+        if isinstance(job.target, Path) and self.mode == "in-place":
+            write_atomic(job.target, data)  # a directory that was removed in the meantime is not made again
         else:
-            write_result(target, data, before=before)
+            write_result(job.target, data)
 
-    def is_together(self, job: Job) -> bool:
-        """Whether the result is written together with others, by `write_all`."""
-        return (self.record is not None and self.record.in_parts) or isinstance(job.target, Url)
-
-    def write_all(self, results: Sequence[Result]) -> list[Result]:
-        """Write results to URLs, or to a disk of several machines, with one part of the record for all of them.
-
-        Returns them, or their failures.
-        """
-        with ThreadPoolExecutor(_WRITERS) as threads:
-            found = list(threads.map(partial(_done, lambda one: self._refuse_foreign(one.job, one.data)), results))
-            good = [one for one in found if one.status != "failed"]
-            try:
-                if good and self.record is not None:
-                    self._add_part(self.record, good)
-            except (CappuncError, OSError) as error:
-                return [one if one.status == "failed" else failed(one.job, error) for one in found]
-            return list(threads.map(partial(_done, lambda one: write_result(one.job.target, one.data)), found))
+    def write_all(self, results: Sequence[Result]) -> Iterator[Result]:
+        """Write the results of a group, with one part of the record for all of them; yields them or their failures."""
+        at_urls = any(isinstance(one.job.target, Url) for one in results)
+        with ThreadPoolExecutor(_WRITERS) if at_urls else nullcontext() as threads:
+            each = threads.map if threads is not None else map
+            if self.record is not None:
+                results = list(each(partial(_done, self._refuse), results))
+                good = [one for one in results if one.data is not None]
+                try:
+                    if good:
+                        self._add_part(self.record, good)
+                except (CappuncError, OSError) as error:
+                    results = [replace(failed(one.job, error), fatal=True) if one.data else one for one in results]
+            yield from each(partial(_done, self.write), results)
 
     def _add_part(self, record: Record, results: Sequence[Result]) -> None:
         """Add the lines of results to the record, in a part whose name no other group of the run has."""
@@ -194,8 +180,12 @@ class ResultWriter:
         sources = "\0".join(one.job.source for one in results)
         record.add(lines, content_hash(sources.encode("utf-8", "surrogateescape")))
 
-    def _refuse_foreign(self, job: Job, data: bytes) -> None:
-        """Raises CappuncError if the file at the target is neither a result of ours nor the same as the new one."""
+    def _refuse(self, job: Job, data: bytes, read: InputVersion) -> None:
+        """Raises CappuncError if a file at the target is neither a result of ours nor the same as the new one."""
+        if self.mode == "in-place":
+            if isinstance(job.target, Path):
+                _refuse_replacing(job.target, read.digest)
+            return
         self.check(job)
         if self.mode != "new" or self.record is None:
             return
@@ -214,11 +204,12 @@ class ResultWriter:
         raise CappuncError(f"{what}; --force overwrites it", str(job.target))
 
 
-def _done(work: Callable[[Any], None], result: Result) -> Result:
+def _done(work: Callable[[Job, bytes, InputVersion], None], result: Result) -> Result:
     """The result once some work on it is done, or its failure; what has failed already is left alone."""
+    if result.data is None or result.read is None:
+        return result
     try:
-        if result.status != "failed":
-            work(result)
+        work(result.job, result.data, result.read)
     except Exception as error:
         return failed(result.job, error)
     return result

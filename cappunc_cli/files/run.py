@@ -87,26 +87,20 @@ class Worker:
         self._terms = TermCheck(self.order.request.options.glossary)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """Read the files, restore them together, and write each as soon as it is ready; one result a job."""
-        writer, held = self.order.writer, []
+        """Read the files, restore them together, and write them; one result a job."""
+        held = []
         for result in self._results(self._read_all(jobs)):
             if result.data is None or result.job.target is None:
                 yield self._noted(result)
-            elif writer.is_together(result.job):
-                held.append(result)
+            elif result.status == "unchanged" and self.order.writer.mode == "in-place":
+                yield self._noted(replace(result, data=None))
             else:
-                yield self._noted(self._written(result))
-        if held:
-            yield from (self._noted(replace(result, data=None)) for result in writer.write_all(held))
+                held.append(result)
+        for result in self.order.writer.write_all(held):
+            yield self._noted(replace(result, data=None, read=None))
 
     def _noted(self, result: Result) -> Result:
-        """The result, once its failure, if it is one, is in the record."""
-        record = self.order.writer.record
-        if result.status == "failed" and record is not None and not record.in_parts and not result.fatal:
-            try:
-                record.add([{"of": record.source_of(result.job)} | result.entry()])
-            except CappuncError as error:
-                return replace(result, error=str(error), fatal=True)
+        """The result, with what only this worker knows."""
         warnings, self._warnings[:] = tuple(self._warnings), []
         return replace(result, node=self.node, warnings=warnings) if self.node or warnings else result
 
@@ -206,15 +200,3 @@ class Worker:
             data,
             file.read,
         )
-
-    def _written(self, result: Result) -> Result:
-        """The result once its data are in the job's file."""
-        begun = time.perf_counter()
-        try:
-            if result.status == "fixed" or self.order.writer.mode != "in-place":
-                assert result.data is not None
-                assert result.read is not None
-                self.order.writer.write(result.job, result.data, result.read, result.entry())
-        except Exception as error:
-            return failed(result.job, error)
-        return replace(result, seconds=result.seconds + time.perf_counter() - begun, data=None)

@@ -7,9 +7,9 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from io import BufferedWriter
 from pathlib import Path, PurePosixPath
 from typing import TextIO
@@ -29,12 +29,11 @@ _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
 _cleaned: set[Path] = set()
 
 
-def write_atomic(path: Path, data: bytes, *, before: Callable[[os.stat_result], None] | None = None) -> None:
+def write_atomic(path: Path, data: bytes) -> None:
     """Write a file atomically: readers see the old content or the new.
 
     Of a symbolic link the target is written. An existing file keeps its owner, mode and attributes. A pipe or device
-    (`/dev/null`) is written directly. `before` is called with the status of the new file before it is renamed into
-    place, and may raise. Raises OSError about `path`, and CappuncError; nothing has changed then.
+    (`/dev/null`) is written directly. Raises OSError about `path`, and CappuncError; nothing has changed then.
     """
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -54,8 +53,6 @@ def write_atomic(path: Path, data: bytes, *, before: Callable[[os.stat_result], 
             name = Path(file.name)
             if found is not None:
                 _copy_attributes(target, found, name)
-            if before is not None:
-                before(os.fstat(file.fileno()))
             if sys.platform == "win32":
                 file.close()  # an open file cannot be renamed there
             name.replace(target)
@@ -93,22 +90,6 @@ def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
                 with contextlib.suppress(OSError):
                     Path(file.name).unlink()
             return
-
-
-@cache
-def ignores_case(directory: Path) -> bool:
-    """Whether names that differ in case only are one file in a directory, or in the nearest above it that exists.
-
-    Tried with a temporary file; False where none can be made.
-    """
-    while not directory.is_dir() and directory != directory.parent:
-        directory = directory.parent
-    try:
-        with temporary(directory, 0o600) as file:
-            name = Path(file.name)
-            return name.with_name(name.name.upper()).exists()
-    except OSError:
-        return False
 
 
 def _remove_leftover(name: Path) -> None:
@@ -289,16 +270,13 @@ def is_pipe(source: str) -> bool:
     )
 
 
-def write_result(target: Target, data: bytes, *, before: Callable[[os.stat_result], None] | None = None) -> None:
-    """`write_atomic` to a path or URL, whose directory is made if necessary; `before` is called for paths only.
-
-    Raises OSError and CappuncError.
-    """
+def write_result(target: Target, data: bytes) -> None:
+    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
     if isinstance(target, Url):
         write_url(target.text, data)
         return
     try:
-        write_atomic(target, data, before=before)
+        write_atomic(target, data)
     except FileNotFoundError:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data, before=before)
+        write_atomic(target, data)

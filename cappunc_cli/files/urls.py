@@ -6,11 +6,12 @@ import contextlib
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from operator import itemgetter
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TypeVar
 
@@ -31,8 +32,6 @@ _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 #: Errors about the file itself, which are not worth a retry, and those of an operation that a store lacks.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 _LACKING = (NotImplementedError, TypeError, ValueError)
-#: Threads that list directories and look up single files.
-_LISTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
 
     if not urls:
         return {}
-    with ThreadPoolExecutor(_LISTERS) as pool:
+    with ThreadPoolExecutor(16) as pool:
         return {url: found for url, found in zip(urls, pool.map(entry, urls), strict=True) if found is not None}
 
 
@@ -175,27 +174,18 @@ def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
     fs, root = _place(url)
     fs.invalidate_cache()
     root = root.rstrip("/")
-    base = url.rstrip("/")
-
-    def listed(folder: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = _tried(lambda: fs.ls(folder, detail=True, refresh=True), url)
-        return found
-
     folders = [root]
-    waiting: deque[Future[list[dict[str, Any]]]] = deque()
-    with ThreadPoolExecutor(_LISTERS) as pool:
-        while folders or waiting:
-            while folders and len(waiting) < _LISTERS:
-                waiting.append(pool.submit(listed, folders.pop()))
-            for info in sorted(waiting.popleft().result(), key=lambda info: str(info["name"])):
-                relative = str(info["name"])[len(root) :].strip("/")
-                # Stores may represent a directory by an empty file.
-                if not relative or (not hidden and PurePosixPath(relative).name.startswith(".")):
-                    continue
-                if info["type"] == "directory":
-                    folders.append(str(info["name"]))
-                elif not str(info["name"]).endswith("/"):
-                    yield _entry(f"{base}/{relative}", relative, info)
+    while folders:
+        folder = folders.pop()
+        for info in sorted(_tried(partial(fs.ls, folder, detail=True, refresh=True), url), key=itemgetter("name")):
+            relative = str(info["name"])[len(root) :].strip("/")
+            # Stores may represent a directory by an empty file.
+            if not relative or (not hidden and PurePosixPath(relative).name.startswith(".")):
+                continue
+            if info["type"] == "directory":
+                folders.append(str(info["name"]))
+            elif not str(info["name"]).endswith("/"):
+                yield _entry(f"{url.rstrip('/')}/{relative}", relative, info)
 
 
 def match_url(pattern: str) -> Iterator[Entry]:

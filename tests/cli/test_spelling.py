@@ -51,7 +51,7 @@ def test_changes_are_listed_and_in_the_record(
     for line in ("word 3: “dont” is now “don't”", "word 9: “twenty five” is now “25”"):
         assert f"cappunc: {talk}: {line}\n" in said.err
     assert "3 respelled" in said.err
-    entry = json.loads((out / ".cappunc.jsonl").read_text("utf-8"))
+    entry = json.loads(next((out / ".cappunc").glob("*.jsonl")).read_text("utf-8"))
     assert entry["respelled"] == [
         [3, 1, "dont", "don't"],
         [6, 2, "three thirty", "3:30"],

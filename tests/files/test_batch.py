@@ -24,7 +24,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.executors import FILES_TOGETHER, in_processes, in_this_process, job_groups
 from cappunc_cli.files.input_files import Job, find_inputs
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.record import NAME, Record
+from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
@@ -60,6 +60,11 @@ def tree(tmp_path: Path) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.txt")}
+
+
+def parts(folder: Path) -> list[Path]:
+    """The parts of the record of a directory."""
+    return sorted((folder / PRIVATE).glob("*.jsonl"))
 
 
 def record_of(folder: Path) -> Record:
@@ -129,7 +134,7 @@ def test_a_run_resumes_where_it_stopped(tree: Path) -> None:
     first = contents(tree / "out")
     assert "0 files fixed, 30 up to date" in run_in(tree, "in", "-o", "out").stderr
     # A killed run: half a line in the record, some results lost.
-    record = tree / "out" / NAME
+    record = parts(tree / "out")[-1]
     torn = json.loads(record.read_text().splitlines()[-1])["file"]
     record.write_text(record.read_text()[:-20])
     gone = "deep/1.txt" if torn != "deep/1.txt" else "deep/3.txt"
@@ -161,9 +166,10 @@ def test_a_record_that_came_along_authorises_no_overwriting(tree: Path) -> None:
     mine.parent.mkdir()
     mine.write_text("mine\n")
     found, source = mine.stat(), (tree / "in/0.txt").stat()
+    (tree / "out" / PRIVATE).mkdir()
     entry = {"file": "0.txt", "of": "../in/0.txt", "input": f"{source.st_size}-{source.st_mtime_ns}", "with": "x"}
-    entry |= {"output": [found.st_size, "0" * 32, f"{found.st_size}-{found.st_mtime_ns}"]}
-    (tree / "out" / NAME).write_text(json.dumps(entry) + "\n")
+    entry |= {"output": [found.st_size, "0" * 32]}
+    (tree / "out" / PRIVATE / "run-1.jsonl").write_text(json.dumps(entry) + "\n")
     run = run_in(tree, "in", "-o", "out")
     assert (run.exit_code, mine.read_text()) == (1, "mine\n")
     assert "out/0.txt: was changed since a run wrote it; --force overwrites it" in run.stderr
@@ -264,25 +270,16 @@ def test_a_result_from_a_pipe_is_never_up_to_date(tree: Path) -> None:
     assert [cappunc("-", "-o", "out/", cwd=tree, data=data).returncode for data in (b"hello anna", b"hi")] == [0, 1]
 
 
-def test_an_incomplete_line_does_not_corrupt_the_next(tree: Path) -> None:
-    (tree / "out").mkdir()
-    (tree / "out" / NAME).write_bytes(b'{"file": "a", "inp')
-    jobs = jobs_of(tree)
-    worked(jobs, ResultWriter("new", record_of(tree / "out")))
-    assert record_of(tree / "out").plan(jobs) == []
-
-
 def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, jobs = tree / "out", jobs_of(tree)
     renamed: list[tuple[str, bool]] = []
     real = Path.replace
 
     def replace(self: Path, target: Path) -> Path:
-        lines = [json.loads(line) for line in (out / NAME).read_text().splitlines()]
-        found = self.stat()
-        tag = f"{found.st_size}-{found.st_mtime_ns}"
-        key = target.relative_to(out).as_posix()
-        renamed.append((key, any((line["file"], line["output"][2]) == (key, tag) for line in lines)))
+        if target.suffix == ".txt":
+            lines = list(record_of(out).lines())
+            key = target.relative_to(out).as_posix()
+            renamed.append((key, any((line.file, line.size) == (key, self.stat().st_size) for line in lines)))
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", replace)
@@ -311,10 +308,10 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
 
 
 def test_malformed_lines_of_a_record_are_ignored(tree: Path) -> None:
-    (tree / "out").mkdir()
+    (tree / "out" / PRIVATE).mkdir(parents=True)
     lines = ["[" * 100_000, '{"a":' * 50_000, '{"file": ["0.txt"], "input": 1, "output": 2}', "7", "\0", "\udcff"]
-    lines.append('{"file": "b", "of": "b", "input": "t", "output": [1e999, "h", ""], "with": "s"}')
-    (tree / "out" / NAME).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    lines.append('{"file": "b", "of": "b", "input": "t", "output": [1e999, "h"], "with": "s"}')
+    (tree / "out" / PRIVATE / "run-1.jsonl").write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
     run = run_in(tree, "in", "-o", "out")
     assert (run.exit_code, len(contents(tree / "out"))) == (0, 30)
     assert "0 files fixed, 30 up to date" in run_in(tree, "in", "-o", "out").stderr
@@ -323,39 +320,48 @@ def test_malformed_lines_of_a_record_are_ignored(tree: Path) -> None:
 def test_a_record_that_cannot_be_read_ends_the_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["fix", "--model", str(TINY), str(tree / "in"), "-o", str(tree / "out")]
     assert CliRunner().invoke(app, command).exit_code == 0
-    record, real = tree / "out" / NAME, os.open
+    record, real = parts(tree / "out")[0], Path.read_bytes
 
-    def opened(path: Any, *rest: Any, **named: Any) -> int:
+    def read_bytes(self: Path) -> bytes:
         # Not by chmod: root may read anything.
-        if path == record:
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path, *rest, **named)
+        if self == record:
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self)
 
-    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
     run = CliRunner().invoke(app, command)
     assert run.exit_code == 1
-    assert str(run.exception) == f"{record}: Permission denied"
+    assert str(run.exception) == f"[Errno 13] Permission denied: '{record}'"
 
 
-@pytest.mark.parametrize("kind", ["directory", "pipe", "link", "dangling link"])
-def test_a_manifest_that_is_not_a_file_is_refused(tree: Path, kind: str) -> None:
-    record, other = tree / "out" / NAME, tree / "precious"
+@pytest.mark.parametrize("kind", ["file", "pipe", "link", "dangling link"])
+def test_a_record_that_is_not_a_directory_is_refused(tree: Path, kind: str) -> None:
+    record, other = tree / "out" / PRIVATE, tree / "precious"
     record.parent.mkdir()
     match kind:
-        case "directory":
-            record.mkdir()
+        case "file":
+            record.touch()
         case "pipe":
             os.mkfifo(record)
         case _:
             record.symlink_to(other)
     if kind == "link":
-        other.write_text("mine\n")
+        other.mkdir()
     run = cappunc("in", "-o", "out", cwd=tree)
     assert run.returncode == 1
-    assert run.stderr.decode() == f"cappunc: out/{NAME}: is not a regular file and cannot hold the record of results\n"
+    said = f"cappunc: out/{PRIVATE}: is not a directory and cannot hold the record of results\n"
+    assert run.stderr.decode() == said
     assert contents(tree / "out") == {}
     assert other.exists() == (kind == "link")
-    assert kind != "link" or other.read_text() == "mine\n"
+    assert kind != "link" or not any(other.iterdir())
+
+
+def test_links_and_pipes_in_a_record_are_not_read(tree: Path) -> None:
+    record = tree / "out" / PRIVATE
+    record.mkdir(parents=True)
+    os.mkfifo(record / "a-pipe.jsonl")
+    (record / "a-link.jsonl").symlink_to(tree / "in/0.txt")
+    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
@@ -447,9 +453,7 @@ def test_a_log_has_a_line_for_each_file(tree: Path) -> None:
         assert line["status"] in ("fixed", "unchanged")
         if data.split():
             assert (line["model"], line["language"]) == ("tiny", "en")
-    # Failures are in the record, too, and are tried again.
-    recorded = [json.loads(line) for line in (tree / "out" / NAME).read_text().splitlines()]
-    assert [line["of"] for line in recorded if line["status"] == "failed"] == ["../in/bad.srt"]
+    # Failures are tried again.
     assert "0 files fixed, 30 up to date, 1 skipped, 1 failed" in run_in(tree, "in", "-o", "out").stderr
 
 

@@ -104,4 +104,4 @@ def test_results_in_the_tree_are_no_inputs_however_their_directory_is_spelled(tm
     with ignoring_case(tmp_path):
         for _ in range(2):
             assert fix(tmp_path / "in", "-o", tmp_path / "in/FIXED", cwd=tmp_path).returncode == 0
-    assert {path.name for path in (tmp_path / "in/Fixed").iterdir()} == {"a.txt", ".cappunc.jsonl"}
+    assert {path.name for path in (tmp_path / "in/Fixed").iterdir()} == {"a.txt", ".cappunc"}

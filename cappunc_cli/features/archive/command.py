@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -50,7 +49,7 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     names = input_names(context, inputs)
     _refuse_target(names, target)
     request.check()
-    record = Record(target, request.signature(), uuid.uuid4().hex[:12])
+    record = Record(target, request.signature())
     writer = ResultWriter("force" if options.force else "new", record, hint="")
     memory = options.file_memory << 20 if _on_ray(options) else None
     summary = Summary()

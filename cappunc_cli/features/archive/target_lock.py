@@ -12,18 +12,19 @@ import platform
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.storage import read_bytes, write_result
-from cappunc_cli.files.urls import Url, create_url, remove_url
+from cappunc_cli.files.urls import Url, create_url, read_url, remove_url, write_url
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
-_NAME = f"{PRIVATE}/lock"
 #: Seconds between renewals of a lease, and after which it expires.
 RENEWED_S, DEAD_S = 20.0, 90.0
 
@@ -33,10 +34,10 @@ class TargetLock:
 
     def __init__(self, record: Record) -> None:
         self._root, self._run = record.root, record.run
-        self._place = record.at(_NAME)
+        self._place = record.at(f"{PRIVATE}/lock")
         self._file: IO[str] | None = None
         self._ended = threading.Event()
-        self._renewer: threading.Thread | None = None
+        self._renewer = threading.Thread(target=self._renew, daemon=True)
         self._lost: CappuncError | None = None
 
     def __enter__(self) -> TargetLock:
@@ -48,12 +49,12 @@ class TargetLock:
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        if self._renewer is not None:
-            self._renewer.join()
-            if self._lost is None:
-                remove_url(str(self._place))
         if self._file is not None:
             self._file.close()
+            return
+        self._renewer.join()
+        if self._lost is None:
+            remove_url(str(self._place))
 
     def check(self) -> None:
         """Raises CappuncError if another driver has taken over an expired lease."""
@@ -66,19 +67,15 @@ class TargetLock:
         self._file = place.open("a+", encoding="utf-8")
         try:
             if sys.platform == "win32":
-                import msvcrt
-
                 self._file.seek(1 << 20)  # locked bytes cannot be read
                 msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
             else:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            self._file.seek(0)
-            holder = _parsed(self._file.read())
-            self._file.close()
-            raise self._refusal(holder) from None
-        self._file.seek(0)
-        self._file.truncate()
+            with self._file:
+                self._file.seek(0)
+                raise self._refusal(_parsed(self._file.read())) from None
+        self._file.truncate(0)
         self._file.write(self._content())
         self._file.flush()
 
@@ -87,23 +84,20 @@ class TargetLock:
             holder = self._holder()
             if not _is_dead(holder):
                 raise self._refusal(holder)
-            write_result(self._place, self._content().encode())
+            write_url(url, self._content().encode())
         # In stores where creation is not atomic, the last writer wins.
         if self._holder().get("run") != self._run:
             raise self._refusal(self._holder())
-        self._renewer = threading.Thread(target=self._renew, daemon=True)
         self._renewer.start()
 
     def _renew(self) -> None:
         while not self._ended.wait(RENEWED_S):
-            try:
+            with suppress(CappuncError, OSError):  # it is tried again until the lease expires
                 holder = self._holder()
                 if holder.get("run") not in (self._run, None):
                     self._lost = self._refusal(holder)
                     return
-                write_result(self._place, self._content().encode())
-            except (CappuncError, OSError):
-                continue  # retried until the lease expires
+                write_url(str(self._place), self._content().encode())
 
     def _content(self) -> str:
         holder = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
@@ -111,7 +105,7 @@ class TargetLock:
 
     def _holder(self) -> dict[str, Any]:
         try:
-            return _parsed(read_bytes(str(self._place)).decode("utf-8", "replace"))
+            return _parsed(read_url(str(self._place)).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
 
@@ -125,20 +119,17 @@ class TargetLock:
 
 def _is_dead(holder: dict[str, Any]) -> bool:
     """Whether a lease has expired, or its driver was a process of this machine that has ended."""
-    renewed = holder.get("time")
+    renewed, pid = holder.get("time"), holder.get("pid")
     if not isinstance(renewed, int | float) or time.time() - renewed > DEAD_S:
         return True
-    pid = holder.get("pid")
     if holder.get("host") != platform.node() or not isinstance(pid, int) or sys.platform == "win32":
         return False
     if pid == os.getpid():
         return True  # in containers, drivers may have the same process id
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 

@@ -33,7 +33,7 @@ from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.plan import check_name, plan_jobs, refuse_input, refuse_result
+from cappunc_cli.files.plan import plan_jobs, refuse_input, refuse_name, refuse_result
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
@@ -90,7 +90,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
         return CaptionMaker(own, kind, profile, options.speakers, sentences, options.inputs.fps, reports)
 
     restore = options.restore and not options.rewrap
-    making = Making(maker, _request(context, options, restore), restore, options.force)
+    making = Making(maker, _request(context, options, restore), restore, options.force, options.rewrap)
     with tallied(reporter, len(jobs)) as tally:
         make_files(jobs, making, reporter, tally)
     if options.report is not None:
@@ -173,8 +173,6 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
         suffix = None if rewrap else file_suffix(kind)
         jobs = made_jobs(found, suffix, output, names, also_read, ".captions")
         refuse_result(report, "--report", jobs)
-        if rewrap:
-            check_name(jobs, options.inputs.format_name)
     file = Path(output or "")
     named = options.to or named_kind(output, CAPTION_KINDS)
     if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [file]:
@@ -207,6 +205,8 @@ class Making:
     request: FixRequest
     restore: bool
     force: bool
+    #: Whether the format stays, so that a result cannot be named like another.
+    rewrap: bool = False
 
 
 def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: FileTally) -> None:
@@ -226,6 +226,8 @@ def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: F
         writer.check(job)
         text, encoding = read_job(job, reporter)
         document = request.read(text, job.source)
+        if making.rewrap:
+            refuse_name(job, document.format)
         if making.restore:
             division = fixers.divide(document, text)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import typer
@@ -50,7 +50,6 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     with (
         stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)),
         Log(options.log) if options.log is not None else nullcontext() as log,
-        closing(record) if record is not None else nullcontext(),
     ):
         run.logs = [log] if log is not None else []
         todo = run.plan(jobs)
