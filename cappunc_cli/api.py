@@ -67,12 +67,16 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that was read: its document in stretches, its name and encoding, and its main `language`."""
+    """A source that was read: its document in stretches, its name and its encoding."""
 
     division: Division
     name: str
     encoding: Encoding
-    language: Language
+
+    @property
+    def language(self) -> Language:
+        """The language of most words."""
+        return self.division.main.language
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,7 @@ def opened(
             division = _divided(model, request, document, text, whole)
         else:
             division = Division(document, Fixer(request, ("", choice.language_of(text)), _warn), {})
-        yield Opened(division, _name(source), found, division.main.language)
+        yield Opened(division, _name(source), found)
 
 
 def _options(choices: Choices) -> Options:

@@ -481,7 +481,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
         text, encoding = decode(seed.data)
         codec = encoding.codec
         assert encode(text, encoding) == seed.data, "decoding lost a byte"
-        document = fixer.read(text, seed.name)
+        document = fixer.request.read(text, seed.name)
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused", "", codec

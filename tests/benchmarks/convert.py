@@ -37,6 +37,7 @@ import pysubs2
 from measuring import head
 
 from cappunc_cli import formats
+from cappunc_cli.api import Opened
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
@@ -45,7 +46,6 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.cues import is_rolling
-from cappunc_cli.languages import language
 
 #: Text, and its times in milliseconds where the format has cues.
 Shown = list[tuple[str, int | None, int | None]]
@@ -304,10 +304,11 @@ def check(path: Path) -> dict[str, str] | None:
     if not document.words:
         return None
     fixer = Fixer(FixRequest(), ("", "en"), lambda _: None)
+    opened = Opened(Division(document, fixer, {}), path.name, encoding)
     found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
     for kind in KINDS:
         try:
-            data, _ = Converter(language("en"), kind).make(Division(document, fixer, {}), path.name, encoding)
+            data, _ = Converter(kind).make(opened)
         except CappuncError as error:
             found[kind] = f"refused: {reason(str(error))}"
             continue

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import typer
 
+from cappunc_cli.api import Opened
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
@@ -23,23 +23,20 @@ from cappunc_cli.cli.usage import (
     usage_errors,
 )
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.convert.makers import CaptionMaker, Converter, LineRewrapper, file_suffix, named_kind
+from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
 from cappunc_cli.files.division import Division, Fixers
-from cappunc_cli.files.encodings import Encoding, shown_utf_8
+from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
-from cappunc_cli.files.inspection import Report
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs, refuse_input, refuse_name, refuse_result
-from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
-from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
 from cappunc_cli.layout.speakers import asked_names
@@ -58,17 +55,11 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     reporter = make_reporter(context, options.messages)
     found = input_jobs(names, options.inputs, reporter, options.output)
     with usage_errors():
-        also_read = files_to_read(options.glossary, options.inputs.files_from)
-        jobs = made_jobs(found, file_suffix(kind), options.output, names, also_read)
+        jobs = _planned(found, file_suffix(kind), names, options)
         named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
-
-    def maker(own: Language) -> Converter:
-        return Converter(own, kind, options.speakers, options.times, options.attach, named, writing)
-
-    making = Making(maker, _request(context, options, options.restore), options.restore, options.force)
-    with tallied(reporter, len(jobs)) as tally:
-        make_files(jobs, making, reporter, tally)
+    converter = Converter(kind, options.speakers, options.times, options.attach, named, writing)
+    _make(context, options, jobs, converter.make, reporter)
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -80,29 +71,16 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
     reporter = make_reporter(context, options.messages)
     jobs = _caption_jobs(names, kind, options, reporter)
-    reports: list[Report] = []
-
-    def maker(own: Language) -> Maker:
-        profile = profiles.of(own.code)
-        if options.rewrap:
-            return LineRewrapper(own, profile.limits.width)
-        sentences = options.by == "sentence"
-        return CaptionMaker(own, kind, profile, options.speakers, sentences, options.inputs.fps, reports)
-
-    restore = options.restore and not options.rewrap
-    making = Making(maker, _request(context, options, restore), restore, options.force, options.rewrap)
-    with tallied(reporter, len(jobs)) as tally:
-        make_files(jobs, making, reporter, tally)
+    maker = CaptionMaker(kind, profiles, options.speakers, options.by == "sentence", options.inputs.fps)
+    if options.rewrap:
+        _make(context, replace(options, restore=False), jobs, maker.rewrap, reporter)
+    else:
+        _make(context, options, jobs, maker.make, reporter)
     if options.report is not None:
-        page = rendered(reports, Path(options.report).suffix.lower())
+        page = rendered(maker.reports, Path(options.report).suffix.lower())
         write_result(target_named(options.report), shown_utf_8(page))
     if reporter.errors:
         raise typer.Exit(1)
-
-
-def _request(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> FixRequest:
-    terms = load_glossaries(options.glossary if restore else None)
-    return fix_request(context, options.model, options.inputs, Options(glossary=terms))
 
 
 def _kind(context: typer.Context, options: ConvertOptions) -> str:
@@ -167,11 +145,9 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    also_read = files_to_read(options.glossary, options.inputs.files_from)
     with usage_errors():
-        refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
-        suffix = None if rewrap else file_suffix(kind)
-        jobs = made_jobs(found, suffix, output, names, also_read, ".captions")
+        refuse_input(report, "--report", [*_also_read(options), *(job.source for job in found)])
+        jobs = _planned(found, None if rewrap else file_suffix(kind), names, options, ".captions")
         refuse_result(report, "--report", jobs)
     file = Path(output or "")
     named = options.to or named_kind(output, CAPTION_KINDS)
@@ -187,89 +163,70 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
 
 
-class Maker(Protocol):
-    """Makes new files from documents whose main language is the same."""
+def _planned(
+    jobs: Sequence[Job],
+    suffix: str | None,
+    names: Sequence[str],
+    options: ConvertOptions | CaptionsOptions,
+    added: str = "",
+) -> list[Job]:
+    """The jobs with targets that have this `suffix` (None: the input's).
 
-    def make(self, division: Division, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
-        """The content of the new file, and a summary for the user. `name` and `encoding` are the input's.
-
-        Raises CappuncError.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """What to make of files: the maker for a language, and whether a model restores before; `force` overwrites."""
-
-    maker_of: Callable[[Language], Maker]
-    request: FixRequest
-    restore: bool
-    force: bool
-    #: Whether the format stays, so that a result cannot be named like another.
-    rewrap: bool = False
-
-
-def make_files(jobs: Sequence[Job], making: Making, reporter: Reporter, tally: FileTally) -> None:
-    """Make and write each file with the maker of its language.
-
-    Failures go to the `reporter`; all files are counted in the `tally`. Without `restore` no model is used. Raises
-    BadModel.
+    On a terminal and without --output, results go next to their inputs, with `added` before the suffix. No result
+    overwrites a file that an option reads. Raises BadOption.
     """
-    request = making.request
-    if making.restore:
-        request.check()
-    term_check = TermCheck(request.options.glossary)
-    fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
-    writer = ResultWriter("force" if making.force else "new", hint="")
+    if suffix is not None:
+        jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
 
-    def make(job: Job) -> None:
+    def beside(job: Job) -> str:
+        return f"{job.relative.stem}{added}{job.relative.suffix}"
+
+    return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
+
+
+def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str]:
+    return files_to_read(options.glossary, options.inputs.files_from)
+
+
+def _make(
+    context: typer.Context,
+    options: ConvertOptions | CaptionsOptions,
+    jobs: Sequence[Job],
+    make: Callable[[Opened], Made],
+    reporter: Reporter,
+) -> None:
+    """Make and write each file; with --no-restore no model is used. Failures go to the `reporter`. Raises BadModel."""
+    terms = load_glossaries(options.glossary if options.restore else None)
+    request = fix_request(context, options.model, options.inputs, Options(glossary=terms))
+    term_check = TermCheck(terms)
+    writer = ResultWriter("force" if options.force else "new", hint="")
+
+    def made(job: Job) -> None:
         writer.check(job)
         text, encoding = read_job(job, reporter)
         document = request.read(text, job.source)
-        if making.rewrap:
+        if isinstance(options, CaptionsOptions) and options.rewrap:
             refuse_name(job, document.format)
-        if making.restore:
+        if options.restore:
             division = fixers.divide(document, text)
         else:
             chosen = ("", request.choice.language_of(text))
             division = Division(document, Fixer(request, chosen, reporter.info), {})
-        own = division.main.language
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
-        data, summary = making.maker_of(own).make(division, job.name, encoding)
-        summary = "; ".join(filter(None, (summary, division.note)))
+        data, summary = make(Opened(division, job.name, encoding))
         if job.target is None:
             with reporter.without_bar():
                 write_stdout(data)
         else:
             write_result(job.target, data)
-        reporter.info(f"{job.name}{f' -> {job.target}' if job.target is not None else ''}: {summary}")
+        where = "" if job.target is None else f" -> {job.target}"
+        reporter.info(f"{job.name}{where}: {'; '.join(filter(None, (summary, division.note)))}")
 
-    for _ in one_by_one(jobs, make, reporter, tally):
-        pass
-    term_check.report(reporter)
-
-
-def made_jobs(
-    jobs: Sequence[Job],
-    suffix: str | None,
-    output: str | None,
-    names: Sequence[str],
-    also_read: Sequence[str],
-    added: str = "",
-) -> list[Job]:
-    """The jobs with targets that have this `suffix` (None: the input's).
-
-    If one of the inputs' `names` is a directory, so is `output`. On a terminal and without `output`, results go next
-    to their inputs, with `added` before the suffix. No result overwrites a file that is `also_read`. Raises BadOption.
-    """
-    if suffix is not None:
-        jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
-    return plan_jobs(
-        jobs,
-        output,
-        False,
-        names,
-        beside=lambda job: f"{job.relative.stem}{added}{job.relative.suffix}",
-        also_read=also_read,
-    )
+    with tallied(reporter, len(jobs)) as tally:
+        if options.restore:
+            request.check()
+        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+        for _ in one_by_one(jobs, made, reporter, tally):
+            pass
+        term_check.report(reporter)

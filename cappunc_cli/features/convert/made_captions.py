@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.files.encodings import NAMING, Encoding, new_utf_8
+from cappunc_cli.files.encodings import NAMING, new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
@@ -20,8 +20,8 @@ from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:
+    from cappunc_cli.api import Opened
     from cappunc_cli.document.words import Document, Word
-    from cappunc_cli.files.division import Division
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
 
@@ -29,9 +29,18 @@ if TYPE_CHECKING:
 _TIMED = 0.75
 
 
-def restored(division: Division, attach: bool = False) -> Document:
-    """The document as `fix` would write it; with `attach`, marks with entries of their own are on words."""
-    document, texts = division.document, division.restore()
+def restored(found: Opened, attach: bool = False) -> Document:
+    """The document as `fix` would write it; with `attach`, marks with entries of their own are on words.
+
+    Raises BadInput if it has text outside its words or in an unknown encoding, which a new file would lack.
+    """
+    document = found.division.document
+    if found.encoding.is_unknown:
+        raise BadInput(f"its encoding is unknown; {NAMING}")
+    for notice in document.notices:
+        if notice.unread:
+            raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
+    texts = found.division.restore()
     if not attach and texts == document.texts:
         return document
     return formats.with_texts(document, texts, attach=attach)
@@ -137,15 +146,6 @@ def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> lis
     return made
 
 
-def refuse_unread(document: Document, encoding: Encoding) -> None:
-    """Raises BadInput if the file has text outside its words or in an unknown encoding, which a new file would lack."""
-    if encoding.is_unknown:
-        raise BadInput(f"its encoding is unknown; {NAMING}")
-    for notice in document.notices:
-        if notice.unread:
-            raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
-
-
 def left_out(document: Document) -> str:
     """A note about times that a new file leaves out: all of a line of lyrics but its first; or ""."""
     repeated = repeated_lines(document)
@@ -153,25 +153,17 @@ def left_out(document: Document) -> str:
 
 
 def caption_file(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> bytes:
-    """The new file, read back. Raises BadInput."""
+    """The new file, read back if `kind` can be read. Raises BadInput unless a viewer sees the lines of the captions."""
     if kind == "stl":
         captions = stl_captions(captions, writing or Writing())
-    output = render(captions, kind, writing)
-    verify_captions(output, kind, captions)
+    output, own = render(captions, kind, writing), READ_AS.get(kind, kind)
+    if own in formats.FORMATS and captions:
+        found = shown_cues(formats.read(output, format=own), even_rolling=True) or []
+        wanted = [lines for caption in captions if (lines := _seen(caption))]
+        verify_same([line for cue in found for line in cue.lines], list(chain.from_iterable(wanted)), kind)
+        if len(found) != len(wanted):
+            raise BadInput(f"{kind.upper()} would have {len(found)} captions instead of {len(captions)}")
     return output.encode("latin-1") if kind == "stl" else new_utf_8(output)
-
-
-def verify_captions(output: str, kind: str, captions: Sequence[Caption]) -> None:
-    """Read new captions back, if `kind` can be read; raises BadInput unless a viewer sees these lines."""
-    own = READ_AS.get(kind, kind)
-    if own not in formats.FORMATS or not captions:
-        return
-    found = shown_cues(formats.read(output, format=own), even_rolling=True) or []
-    seen = [line for cue in found for line in cue.lines]
-    wanted = [line for caption in captions for line in _seen(caption)]
-    verify_same(seen, wanted, kind)
-    if len(found) != sum(any(_seen(caption)) for caption in captions):
-        raise BadInput(f"{kind.upper()} would have {len(found)} captions instead of {len(captions)}")
 
 
 def verify_same(seen: Sequence[str], wanted: Sequence[str], kind: str) -> None:

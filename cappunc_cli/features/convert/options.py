@@ -9,11 +9,11 @@ from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, Mode
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
-#: Caption formats (`layout.CAPTION_FORMATS`), and all that `convert` writes (`converter.KINDS`).
+#: Caption formats, those that print paragraphs, and all that `convert` writes.
 CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
-#: Those that print paragraphs.
 TEXT_KINDS = ("txt", "md", "html", "docx")
 KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
+TTML_PROFILES = ("ebu-tt-d", "imsc")
 
 Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
 
@@ -56,9 +56,7 @@ class ConvertOptions:
     )
     ttml_profile: Annotated[
         str | None,
-        Option(
-            "Profile of ttml: ebu-tt-d or imsc.", EXPERT, metavar="NAME", choices=("ebu-tt-d", "imsc"), settable=True
-        ),
+        Option("Profile of ttml: ebu-tt-d or imsc.", EXPERT, metavar="NAME", choices=TTML_PROFILES, settable=True),
     ] = None
 
 

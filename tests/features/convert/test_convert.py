@@ -23,8 +23,6 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.convert.makers import KINDS
-from cappunc_cli.features.convert.options import KINDS as NAMED
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.languages import language
 from cappunc_cli.layout.transcripts import paragraphs
@@ -55,10 +53,6 @@ def talk(tmp_path: Path) -> Path:
     path = tmp_path / "talk.vtt"
     path.write_text(VTT.replace("{cat}", "cat"), "utf-8")
     return path
-
-
-def test_the_command_line_offers_all_formats() -> None:
-    assert NAMED == KINDS
 
 
 def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
