@@ -14,6 +14,35 @@ SENSITIVITY_NATS = 6.0
 #: What each style adds to the score of a comma: odds of about 2:1 are needed with light, 1:2 with heavy.
 STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
+# What a text lacks (decoding/existing.py): six English development texts, whole and damaged
+
+#: The shares that are missing change only before every eighth word, and there with this probability.
+STEP, SWITCH = 8, 0.003
+#: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
+#: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too.
+PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.004, 0.02, 0.05
+#: The shares of marks within sentences, and of sentence ends and capitals, that no model can predict.
+UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
+#: The deviations (nats) of how frequent a writer's marks within sentences, and sentence ends, are.
+WRITER_DEVIATIONS = (1.0, 0.3)
+#: The places beside one word at which marks within sentences are expected count like so many at most.
+ONE_WORD = 3.0
+#: Sentence ends within turns and lines that are needed to tell a writer who leaves turns open, the log-likelihood ratio
+#: (nats) that tells, and the largest share of turns that is left open: whole texts without the marks of some turns.
+FEW_ENDS, SURELY_OPEN, MOST_OPEN = 3, 2.0, 0.5
+#: The share of words in another case in a text in upper case.
+STRAY = 0.01
+#: How often a turn, and a sentence within a turn, begins in lower case in a text that has case. Where turns go on with
+#: a sentence after an interruption it is more often, as the text shows, up to the last.
+LOWER_TURN, LOWER_START, MOST_LOWER = 0.1, 0.03, 0.25
+#: The minimum probability of a capital after a mark that may or may not end a sentence.
+OPEN_START = 0.2
+#: Words in upper case amid good text from which on they are no sign, title or shout; and from which on a cue is more
+#: than a name.
+MIN_UPPER_WORDS, MIN_LINE = 20, 3
+#: A stretch lacks marks or case if more than this share is missing.
+LACKING = 0.3
+
 # What the text says (decoding/evidence.py)
 
 #: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.decoding.existing import UNPREDICTABLE, Missing
+from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
@@ -133,7 +133,7 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool
     # The writer may have had reasons that no model knows, the more often the less is missing.
     none = np.maximum(passage.posteriors.marks[:, NONE], np.float32(1e-6))
     costs = [
-        np.log1p(UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) - style * (1 - share)
+        np.log1p(tuned.UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) - style * (1 - share)
         for share, style in zip((within, ends), missing.styles, strict=True)
     ]
     weighed = lower & ~upper

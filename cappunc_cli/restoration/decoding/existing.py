@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER
+from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.passage import (
     NONE,
     Flags,
@@ -41,32 +42,6 @@ _GONE = 1 - _SHARES
 #: text has as many of either, but it may lack all of one kind. One that has all sentence ends and half of the commas
 #: that the model expects is by a writer who sets few.
 _MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0)])
-#: The shares change only before every eighth word, and there with this probability.
-_STEP, _SWITCH = 8, 0.003
-#: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
-#: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too.
-_NONE, _ALL, _SOME, _NEARLY, _UPPER, _ONE_KIND = 0.2, 1.0, 0.001, 0.004, 0.02, 0.05
-#: The shares of marks within sentences, and of sentence ends and capitals, that no model can predict.
-_UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
-#: How much rarer or more frequent than expected a writer's marks may be (nats), and the deviation of the prior.
-_STYLES, _STYLE_DEVIATIONS = np.linspace(-2, 1, 13, dtype=np.float32), (1.0, 0.3)
-#: The places beside one word at which marks within sentences are expected count like so many at most: six English
-#: texts (models/en/NOTES.md).
-_ONE_WORD = 3.0
-#: The share of words in another case in a text in upper case.
-_STRAY = 0.01
-#: How often a turn, and a sentence within a turn, begins in lower case in a text that has case. Where turns go on with
-#: a sentence after an interruption it is more often, as the text shows, up to the last.
-_LOWER_TURN, _LOWER_START, _MOST_LOWER = 0.1, 0.03, 0.25
-#: The minimum probability of a capital after a mark that may or may not end a sentence.
-_OPEN_START = 0.2
-#: Words in upper case amid good text from which on they are no sign, title or shout.
-_MIN_UPPER_WORDS = 20
-#: Words in upper case from which on a cue is more than a name.
-_MIN_LINE = 3
-#: A stretch lacks marks or case if more than this share is missing.
-_LACKING = 0.3
-
 #: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
 #: pauses written down, one with only `:` has speaker names.
 _NO_MARK, _WITHIN, _END, _OTHER = range(4)
@@ -76,6 +51,9 @@ _KINDS = np.array(
 #: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")
 _OPEN_COLUMNS = [MARK_CLASSES.index(mark) for mark in _OPEN]
+
+#: How much rarer or more frequent than expected a writer's marks may be (nats).
+_STYLES = np.linspace(-2, 1, 13, dtype=np.float32)
 
 Floats = npt.NDArray[np.float32]
 
@@ -104,13 +82,13 @@ class Missing:
     @property
     def lacks_marks(self) -> Flags:
         """The words [n] in a stretch without many of its marks."""
-        flags: Flags = np.maximum(self.within, self.ends) > _LACKING
+        flags: Flags = np.maximum(self.within, self.ends) > tuned.LACKING
         return flags
 
     @property
     def lacks_case(self) -> Flags:
         """The words [n] in a stretch without many of its capitals, or in upper case."""
-        flags: Flags = self.upper | (self.capitals > _LACKING)
+        flags: Flags = self.upper | (self.capitals > tuned.LACKING)
         return flags
 
     def shares(self) -> tuple[float, float, float]:
@@ -147,9 +125,11 @@ def find_missing(passage: Passage) -> Missing:
     none = text.marks[:, NONE]
     expected = _smoothed(
         np.stack([none, np.maximum(1 - none - ends, 0), ends], 1),
-        np.array([0, _UNPREDICTABLE_WITHIN, UNPREDICTABLE], np.float32),
+        np.array([0, tuned.UNPREDICTABLE_WITHIN, tuned.UNPREDICTABLE], np.float32),
     )
-    expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)  # rounding
+    tails = passage.turn_ends | np.append(passage.cue_starts[1:], True)
+    expected[:, _END] *= np.where(tails, 1 - _left_open(expected, kinds, tails), np.float32(1))
+    expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
     weight = _weights(passage.bare, expected)
     styles = _fit_styles(expected, kinds, weight)
     expected = expected * np.exp(np.array([0, *styles], np.float32))
@@ -159,7 +139,7 @@ def find_missing(passage: Passage) -> Missing:
     states = _forward_backward(by_marks, capitals.likelihoods(cases))
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
-    steps = np.arange(len(cases)) // _STEP
+    steps = np.arange(len(cases)) // tuned.STEP
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, _OPEN_COLUMNS)
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
@@ -189,6 +169,24 @@ def _smoothed(probabilities: Probabilities, by: Floats | float) -> Probabilities
     return mixed
 
 
+def _left_open(expected: Probabilities, kinds: Numbers, tails: Flags) -> float:
+    """The share of turns and lines that this writer leaves without a mark.
+
+    It is what is missing at their `tails` beyond what is missing elsewhere: a recogniser or a half-corrected file has
+    gaps in both places, but some transcripts have no mark where a speaker is interrupted, and some chats none at all.
+    """
+    end = expected[:, _END] / (expected[:, _END] + expected[:, _NO_MARK])
+    sure = (end > 0.5) & ((kinds == _END) | (kinds == _NO_MARK))
+    shown, due = sure & (kinds == _END), np.where(sure, end, 0)
+    at_tails = shown[tails].sum() / max(due[tails].sum(), 1e-6)
+    # Few ends elsewhere show little.
+    elsewhere = (shown[~tails].sum() + tuned.FEW_ENDS * at_tails) / (due[~tails].sum() + tuned.FEW_ENDS)
+    at_tails, elsewhere = (min(max(float(share), 0.01), 1 - tuned.UNPREDICTABLE) for share in (at_tails, elsewhere))
+    count, gone = int((sure & tails).sum()), int((sure & tails & ~shown).sum())
+    nats = (count - gone) * np.log(at_tails / elsewhere) + gone * np.log((1 - at_tails) / (1 - elsewhere))
+    return min(1 - at_tails / elsewhere, tuned.MOST_OPEN) if at_tails < elsewhere and nats > tuned.SURELY_OPEN else 0.0
+
+
 def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
     """How much the marks at each place [n] count as evidence: less beside words at which many are expected in all."""
     numbers: dict[str, int] = {}
@@ -196,7 +194,7 @@ def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
     within = expected[:, _WITHIN]
     after = np.bincount(word, within)[word]
     before = np.append(np.bincount(word[1:], within[:-1], len(numbers))[word[1:]], 0)
-    weight = _ONE_WORD / np.maximum(np.maximum(after, before), _ONE_WORD)
+    weight = tuned.ONE_WORD / np.maximum(np.maximum(after, before), tuned.ONE_WORD)
     found: Floats = (1 - (1 - weight) * within / (within + expected[:, _END])).astype(np.float32)
     return found
 
@@ -218,7 +216,7 @@ def _style_fits(expected: Probabilities, kinds: Numbers, kind: int, weight: Floa
     raised = odds[:, None] * np.exp(_STYLES)
     probability = (raised / (1 + raised))[:, None] * _SHARES[:, None]
     fits: Floats = np.tensordot(weight[free], np.log(np.where(shows[:, None, None], probability, 1 - probability)), 1)
-    fits -= (_STYLES / _STYLE_DEVIATIONS[kind - 1]) ** 2 / 2
+    fits -= (_STYLES / tuned.WRITER_DEVIATIONS[kind - 1]) ** 2 / 2
     return fits
 
 
@@ -260,11 +258,13 @@ class _Capitals:
         text, labels = passage.posteriors, passage.labels
         capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
         before = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
-        own = _smoothed(np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1), UNPREDICTABLE)
+        own = _smoothed(
+            np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1), tuned.UNPREDICTABLE
+        )
         turns = np.append(False, passage.turn_ends[:-1])
         # Either case is right after `“What?”`, `so:` and `well…`.
         open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
-        own = np.where(turns | np.array([False, *open_end]), np.maximum(own, _OPEN_START), own)
+        own = np.where(turns | np.array([False, *open_end]), np.maximum(own, tuned.OPEN_START), own)
         ended = np.append(True, kinds[:-1] == _END)
         # No end shows before these words, but may belong there.
         opens = np.append(np.float32(0), np.where(kinds[:-1] == _NO_MARK, expected[:-1, _END], np.float32(0)))
@@ -272,8 +272,8 @@ class _Capitals:
         # After ten heads of lines or turns the text shows more than the rule does; its first word is none of them.
         heads = np.append(False, (turns | passage.cue_starts)[1:])
         begins = ended & heads & cased & (own < 0.5)
-        shown = min(int((begins & (cases == LOWER)).sum()) / (10 + int(begins.sum())), _MOST_LOWER)
-        low = np.maximum(np.where(turns, _LOWER_TURN, _LOWER_START), np.where(heads, shown, 0))
+        shown = min(int((begins & (cases == LOWER)).sum()) / (10 + int(begins.sum())), tuned.MOST_LOWER)
+        low = np.maximum(np.where(turns, tuned.LOWER_TURN, tuned.LOWER_START), np.where(heads, shown, 0))
         lines = passage.cue_starts & ~ended & cased & (own < 0.5)
         is_capital = cases > LOWER
         by_layout = int((lines & is_capital).sum()) * 2 > int(lines.sum())
@@ -305,7 +305,7 @@ class _Capitals:
         form = np.where(self.one_letter, np.float32(1), np.where(upper, self.raised, 1 - self.raised))
         by_share = np.where(lower[:, None, None], 1 - shown, shown * form[:, None, None])
         by_share[self.always] = 0.5  # YouTube writes `I` in a text in lower case
-        in_upper = np.where(upper | (self.one_letter & ~lower), 1 - _STRAY, _STRAY / 2).astype(np.float32)
+        in_upper = np.where(upper | (self.one_letter & ~lower), 1 - tuned.STRAY, tuned.STRAY / 2).astype(np.float32)
         in_upper = np.broadcast_to(in_upper[:, None, None], (*capital.shape, 1))
         found: Floats = np.concatenate([by_share, in_upper], 2)
         found[~self.cased] = 1
@@ -332,27 +332,31 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
     text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
     neutral = text.has(WordProperty.NO_CASE) | (text.has(WordProperty.ONE_LETTER) & (cases > LOWER))
     for start, stop in _runs(likely):
-        is_long = int(((cases == UPPER) | neutral)[start:stop].sum()) >= _MIN_UPPER_WORDS or stop - start == len(likely)
+        is_long = int(((cases == UPPER) | neutral)[start:stop].sum()) >= tuned.MIN_UPPER_WORDS or stop - start == len(
+            likely
+        )
         found[start:stop] = likely[start] and is_long
     for start, stop in _runs((cases == UPPER) | neutral):
-        is_run = int((cases[start:stop] == UPPER).sum()) >= _MIN_LINE and not neutral[start:stop].all()
+        is_run = int((cases[start:stop] == UPPER).sum()) >= tuned.MIN_LINE and not neutral[start:stop].all()
         if is_run and not found[start:stop].any():
             first, last = passage.cue_starts[start], stop == len(cases) or passage.cue_starts[stop]
             goes_on = (start > 0 and not ended[start - 1]) or (
                 stop < len(cases) and not ended[stop - 1] and cases[stop] == LOWER
             )
-            found[start:stop] = stop - start >= _MIN_UPPER_WORDS or (first and last and goes_on)
+            found[start:stop] = stop - start >= tuned.MIN_UPPER_WORDS or (first and last and goes_on)
     return found
 
 
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
-    some = [_SOME] * (len(_SHARES) - 2)
-    one_kind = [_SOME] * (len(_MARK_STATES) - len(_SHARES))
-    marks = np.array([_NONE, *some[:-1], _NEARLY, _ALL, *one_kind])
-    without_case = np.array([_NONE, *some[:-1], _NEARLY, _NONE, *one_kind[:-1], _ONE_KIND])
-    prior = marks[:, None] * np.array([_NONE, *some, _ALL, _UPPER])
-    prior[:, [0, -1]] = without_case[:, None] * np.array([_NONE, _UPPER])
+    some = [tuned.PRIOR_SOME] * (len(_SHARES) - 2)
+    one_kind = [tuned.PRIOR_SOME] * (len(_MARK_STATES) - len(_SHARES))
+    marks = np.array([tuned.PRIOR_NONE, *some[:-1], tuned.PRIOR_NEARLY, tuned.PRIOR_ALL, *one_kind])
+    without_case = np.array(
+        [tuned.PRIOR_NONE, *some[:-1], tuned.PRIOR_NEARLY, tuned.PRIOR_NONE, *one_kind[:-1], tuned.PRIOR_ONE_KIND]
+    )
+    prior = marks[:, None] * np.array([tuned.PRIOR_NONE, *some, tuned.PRIOR_ALL, tuned.PRIOR_UPPER])
+    prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
     found: Floats = (prior / prior.sum()).astype(np.float32)
     return found
 
@@ -374,12 +378,12 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
         state = state * gain
         state /= state.sum()
         forward[i] = state
-        state = (1 - _SWITCH) * state + _SWITCH * prior
+        state = (1 - tuned.SWITCH) * state + tuned.SWITCH * prior
     back = np.ones_like(prior)
     for i in range(len(flat) - 1, -1, -1):
         forward[i] *= back
         back = back * flat[i]
-        back = (1 - _SWITCH) * back + _SWITCH * (prior @ back)
+        back = (1 - tuned.SWITCH) * back + tuned.SWITCH * (prior @ back)
         back /= back.max()
     forward /= forward.sum(1, keepdims=True)
     found: Floats = forward.reshape(gains.shape)
@@ -389,7 +393,7 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
 def _by_step(likelihoods: Floats) -> Floats:
     """The likelihoods [steps, states] of the words of each step together, relative to the largest."""
     least = np.float32(1e-4)
-    products = np.multiply.reduceat(np.maximum(likelihoods, least), np.arange(0, len(likelihoods), _STEP), 0)
+    products = np.multiply.reduceat(np.maximum(likelihoods, least), np.arange(0, len(likelihoods), tuned.STEP), 0)
     found: Floats = products / products.max(1, keepdims=True)
     return found
 

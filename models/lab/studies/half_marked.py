@@ -21,7 +21,7 @@ from cappunc_cli.document.labels import FOLD, TERMINAL, Case, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities, rewrite
+from cappunc_cli.restoration.pipeline import as_read, probabilities, rewrite
 from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 TUNING = {
@@ -170,8 +170,9 @@ def main() -> None:
     by_text: dict[str, Any] = {}
     for name in (TUNING if arguments.tuning else REPORTED)[arguments.language]:
         texts = documents(folder, name, WORDS[part], arguments.tuning)
-        words = [word for text in texts for word in text][: WORDS[part]]
-        rows = probabilities(words, model, Options(language=arguments.language))
+        options = Options(language=arguments.language)
+        words = as_read([word for text in texts for word in text][: WORDS[part]], model, options).parts
+        rows = probabilities(words, model, options)
         by_text[name] = measure(words, rows, model, arguments.language, 1)
         print(name, {k: v["auto"]["marks"] for k, v in by_text[name].items()}, file=sys.stderr)
     mean = averaged(list(by_text.values()))

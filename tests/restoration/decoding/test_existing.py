@@ -132,6 +132,22 @@ def test_commas_beside_one_word_are_one_decision() -> None:
     assert abs(stretch.stop - 1600) < 100
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_writer_who_leaves_turns_open_lacks_no_sentence_end(seed: int) -> None:
+    """An interrupted turn, or the line of a chat, may have no mark; as many gaps within turns, too, are a damage."""
+    text, chance = Prose(2000, seed), random.Random(7)
+    ends = [i for i, label in enumerate(text.labels[:-1]) if label.mark == "."]
+    turns = chance.sample(ends, len(ends) // 2)
+    few, many = chance.sample(turns, len(turns) // 2), chance.sample(ends, len(ends) // 2)
+    open_turns, damaged = (
+        [replace(label, after="") if i in frozenset(gone) else label for i, label in enumerate(text.labels)]
+        for gone in (few, many)
+    )
+    heads = [i + 1 for i in turns]
+    assert text.missing(open_turns, heads).ends.max() < 0.06
+    assert text.missing(damaged, heads).ends.min() > 0.2
+
+
 def test_turns_that_go_on_in_lower_case_lack_no_capital() -> None:
     text, chance = Prose(2000), random.Random(6)
     starts = [i for i in range(1, 2000) if text.labels[i - 1].mark == "."]
