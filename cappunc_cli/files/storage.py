@@ -250,6 +250,15 @@ def about(error: CappuncError | OSError, name: str) -> CappuncError:
     return CappuncError(error.strerror or str(error), str(error.filename or name))
 
 
+@contextmanager
+def errors_about(name: str) -> Iterator[None]:
+    """Errors inside the block are about the file that they name, or otherwise about `name`."""
+    try:
+        yield
+    except (CappuncError, OSError) as error:
+        raise about(error, name) from error
+
+
 def is_url(name: object) -> bool:
     """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
     return _URL.match(str(name)) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,8 +23,7 @@ from cappunc_cli.cli.usage import (
     usage_errors,
 )
 from cappunc_cli.document.words import Document, timestamp
-from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.review.decisions import apply_decisions
+from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
@@ -47,7 +46,7 @@ from cappunc_cli.files.plan import plan_jobs, refuse_input
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.storage import PIPE, about, is_pipe, read_bytes, read_text, target_named, write_result
+from cappunc_cli.files.storage import PIPE, errors_about, is_pipe, read_bytes, read_text, target_named, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -89,7 +88,7 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
 
     found: list[Report] = []
     if options.as_csv:
-        write_text(_table([_COLUMNS]))
+        write_text(_csv([dict(zip(_COLUMNS, _COLUMNS, strict=True))]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
         for report in inspect_files(jobs, request, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
@@ -98,7 +97,7 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
                 continue
             with reporter.without_bar():
                 if options.as_csv:
-                    write_text(_table(_row(report, entry) for entry in _entries(report)))
+                    write_text(_csv(_row(report, entry) for entry in _entries(report)))
                 else:
                     write_lines(_line(report, entry) for entry in _entries(report))
     if options.as_json:
@@ -109,23 +108,18 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
 def _check(context: typer.Context, options: ReviewOptions) -> None:
     """Raises BadParameter for options that contradict each other or have no effect."""
     of_page, applied = options.open_ or options.html is not None, options.apply is not None
-    outputs = {
-        "--json": options.as_json,
-        "--csv": options.as_csv,
-        "--html": options.html is not None,
-        "--open": options.open_,
-        "--apply": applied,
-    }
-    chosen = [name for name, given in outputs.items() if given]
+    given = (options.as_json, options.as_csv, options.html is not None, options.open_, applied)
+    outputs = ("--json", "--csv", "--html", "--open", "--apply")
+    chosen = [name for name, one in zip(outputs, given, strict=True) if one]
     if len(chosen) > 1:
         raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
-    for name, given, needed in (
+    for name, alone, needed in (
         ("--compare", options.compare is not None and not of_page, "--html or --open"),
         ("-o", options.output is not None and not applied, "--apply"),
         ("--in-place", options.in_place and not applied and not options.open_, "--apply or --open"),
         ("--force", options.force and not applied, "--apply"),
     ):
-        if given:
+        if alone:
             raise typer.BadParameter(f"needs {needed}", param_hint=name)
     if options.in_place:
         refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
@@ -139,18 +133,17 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
     decisions, output, in_place = str(options.apply), options.output, options.in_place
-    format_name = options.inputs.format_name
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = input_jobs(names, options.inputs, reporter, output)
     with usage_errors():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    fixer = Fixer(FixRequest(format=format_name, fps=options.inputs.fps), ("", None), reporter.info)
+    fixer = Fixer(FixRequest(format=options.inputs.format_name, fps=options.inputs.fps), ("", None), reporter.info)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
-    try:
-        decided = apply_decisions(decisions, job, fixer, writer)
-    except (CappuncError, OSError) as error:
-        raise about(error, job.name) from error
+    with errors_about(decisions):
+        asked = parse_decisions(read_bytes(decisions))
+    with errors_about(job.name):
+        decided = apply_decisions(asked, job, fixer, writer)
     for decision, written in decided.refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
@@ -162,18 +155,14 @@ def _session(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, r
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
     (job,) = jobs
-    try:
+    with errors_about(job.name):
         data = read_bytes(job.source)
         text, _ = decode(data, job.encoding)
         fixer = Fixers(request, reporter.info, reporter.detail).for_text(text)
-    except (CappuncError, OSError) as error:
-        raise about(error, job.name) from error
     compare, other = options.compare, None
     if compare is not None:
-        try:
+        with errors_about(compare):
             other = fixer.request.read(read_text(compare)[0], Path(compare).name), compare
-        except (CappuncError, OSError) as error:
-            raise about(error, compare) from error
     session = ReviewSession(job, fixer, options.below, other, options.in_place)
     session.piped = data if is_pipe(job.source) else None
     return session
@@ -185,10 +174,8 @@ def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
     with tallied(reporter, 1, "reviewed") as tally:
         tally.begin([job.name])
         fixer.advance = tally.advance
-        try:
+        with errors_about(job.name):
             found = session.report(alone=html is not None)
-        except (CappuncError, OSError) as error:
-            raise about(error, job.name) from error
     if html is not None:
         data = review_page(found)
         if html == PIPE:
@@ -237,17 +224,14 @@ def _where(entry: Report) -> str:
             return f"word {entry['word']}"
 
 
-def _row(report: Report, entry: Report) -> tuple[object, ...]:
-    """The _COLUMNS of an entry; times are `00:04:10.200`."""
-    times = ("" if time is None else timestamp(time) for time in (entry["start_ms"], entry["end_ms"]))
-    line = entry["lines"][0] if entry["lines"] else ""
-    if "word" not in entry:
-        return (report["file"], *times, line, "stretch", "", "", "", "", span_text(entry))
-    what = (entry[name] for name in _COLUMNS[4:])
-    return (report["file"], *times, line, *what)
+def _row(report: Report, entry: Report) -> Report:
+    """An entry by _COLUMNS; times are `00:04:10.200`."""
+    times = {key: "" if (time := entry[f"{key}_ms"]) is None else timestamp(time) for key in ("start", "end")}
+    place = {"file": report["file"], **times, "line": entry["lines"][0] if entry["lines"] else ""}
+    return {"kind": "stretch", "text": span_text(entry), **place} if "word" not in entry else {**entry, **place}
 
 
-def _table(rows: Iterator[tuple[object, ...]] | list[tuple[str, ...]]) -> str:
+def _csv(rows: Iterable[Report]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n").writerows(rows)
     return text.getvalue()

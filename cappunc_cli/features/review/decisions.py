@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.errors import BadInput, CappuncError
@@ -14,8 +13,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.results import InputVersion, ResultWriter, read_version
-from cappunc_cli.files.storage import read_bytes
+from cappunc_cli.files.results import ResultWriter, read_version
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -30,12 +28,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFile:
-    """Decisions about the words of the file with this SHA-256, as read in a format and an encoding."""
+    """Decisions about the words of the file with this SHA-256."""
 
     sha256: str
     words: tuple[Decision, ...]
-    format: str | None = None
-    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +55,13 @@ def parse_decisions(text: str | bytes) -> DecisionFile:
     """Parse decisions in JSON, as the page writes them; raises BadInput if malformed."""
     try:
         found = json.loads(text)
-        if found["kind"] != KIND:
-            raise KeyError
-        own = tuple(Decision(_number(d["word"]) - 1, _text(d["was"]), _text(d["text"])) for d in found["decisions"])
-        names = [None if found.get(key) is None else _text(found[key]) for key in ("format", "encoding")]
-        return DecisionFile(_text(found["sha256"]), own, *names)
+        own = tuple(Decision(one["word"] - 1, one["was"], one["text"]) for one in found["decisions"])
+        right = found["kind"] == KIND and type(found["sha256"]) is str
+        if not right or any((type(d.word), type(d.was), type(d.text)) != (int, str, str) for d in own):
+            raise ValueError
+        return DecisionFile(found["sha256"], own)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadInput("not a decision file of cappunc review") from None
-
-
-def _number(value: Any) -> int:
-    if type(value) is not int:
-        raise TypeError
-    return value
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError
-    return value
 
 
 def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[str]:
@@ -120,25 +104,16 @@ def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 
 
-def write_decided(job: Job, decided: DecidedFile, read: InputVersion, writer: ResultWriter) -> None:
-    """Write a decided file to the job's target or standard output; `read` is the input that it was made from.
+def apply_decisions(decisions: DecisionFile, job: Job, fixer: Fixer, writer: ResultWriter) -> DecidedFile:
+    """Apply decisions to the job's input, and write the result to its target or standard output.
 
     Raises CappuncError and OSError; then nothing is written.
     """
-    if job.target is None:
-        write_stdout(decided.data)
-        return
-    writer.check(job)
-    writer.write(job, decided.data, read)
-
-
-def apply_decisions(file: str, job: Job, fixer: Fixer, writer: ResultWriter) -> DecidedFile:
-    """Apply the decisions of a file to the job's input, and write the result. Raises CappuncError and OSError."""
-    try:
-        decisions = parse_decisions(read_bytes(file))
-    except BadInput as error:
-        raise BadInput(error.message, file) from None
     data, version = read_version(job.source)
     decided = with_decisions(data, decisions, fixer, job)
-    write_decided(job, decided, version, writer)
+    if job.target is None:
+        write_stdout(decided.data)
+    else:
+        writer.check(job)
+        writer.write(job, decided.data, version)
     return decided

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.review.decisions import parse_decisions, sha256, with_decisions, write_decided
+from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions, sha256
 from cappunc_cli.features.review.doubts import page_data, with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling
-from cappunc_cli.files.results import ResultWriter, read_version
+from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
 from cappunc_cli.files.urls import Target
 from cappunc_cli.pages.review_page import compared, review_page
@@ -82,11 +82,9 @@ class ReviewSession:
             decisions = parse_decisions(body)
             if is_pipe(self.job.source):
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
-            target = self._target()
-            job = replace(self.job, target=target)
-            data, version = read_version(job.source)
-            decided = with_decisions(data, decisions, self.fixer, job)
-            write_decided(job, decided, version, self._writer(target))
+            source = self.job.source
+            target = target_named(source if self.in_place else str(sibling(source, fixed_name(Path(source)))))
+            decided = apply_decisions(decisions, replace(self.job, target=target), self.fixer, self._writer(target))
             self._ours[target] = sha256(decided.data)
             return {
                 "written": str(target),
@@ -95,10 +93,6 @@ class ReviewSession:
                 "in_place": self.in_place,
                 "sha256": self._ours[target],
             }
-
-    def _target(self) -> Target:
-        source = self.job.source
-        return target_named(source if self.in_place else str(sibling(source, fixed_name(Path(source)))))
 
     def _writer(self, target: Target) -> ResultWriter:
         """Overwrites nothing but the file in place, and what this session itself has written."""
