@@ -30,12 +30,9 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 
 def srt(captions: Sequence[Caption], _: Writing) -> str:
     """SubRip."""
-    rows = [f"{i}\n{_comma(c.start)} --> {_comma(c.end)}\n{_lines(c)}\n\n" for i, c in enumerate(captions, 1)]
-    return "".join(rows)
-
-
-def _comma(milliseconds: int) -> str:
-    return timestamp(milliseconds).replace(".", ",")
+    times = (f"{timestamp(c.start)} --> {timestamp(c.end)}".replace(".", ",") for c in captions)
+    rows = zip(times, map(_lines, captions), strict=True)
+    return "".join(f"{i}\n{time}\n{lines}\n\n" for i, (time, lines) in enumerate(rows, 1))
 
 
 def _lines(caption: Caption) -> str:

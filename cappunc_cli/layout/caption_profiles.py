@@ -49,8 +49,6 @@ class Limits:
 _PUBLISHED = Path(__file__).with_name("profiles")
 #: The keys of a profile beside limits.
 _ABOUT = ("source", "note", "file", "extends", "gap-frames")
-#: Frames between two captions, where a profile extends none that says how many.
-_GAP_FRAMES = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +79,13 @@ class LimitOptions:
 class CaptionProfile:
     """The limits of one guideline for one language.
 
-    `gap_frames` is the gap between two captions where the frame rate is known, `source` the URL of the guideline or the
-    settings file that defines it.
+    `gap_frames` is the gap between two captions where the frame rate is known.
     """
 
     name: str
     language: str
     limits: Limits
     gap_frames: int
-    source: str
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.language})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +114,12 @@ class Profiles:
             speed=float(values["cps"]),
             gap=values["min-gap"],
         )
-        frames = values.get("gap-frames", _GAP_FRAMES)
+        frames = values.get("gap-frames", 0)
         if self.fps is not None:
             # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
             frames = ceil(limits.gap * self.fps / 1000 - 1e-6) if "min-gap" in self.asked else frames
             limits = replace(limits, gap=round(1000 * frames / self.fps))
-        return CaptionProfile(self.name, language, limits, frames, values.get("file") or values.get("source", ""))
+        return CaptionProfile(self.name, language, limits, frames)
 
 
 def profile_names() -> list[str]:
@@ -158,14 +151,13 @@ def _published(name: str) -> dict[str, Any]:
 def _check(name: str, table: Mapping[str, Any], file: str) -> None:
     """Raises WrongUsage for a key or a value that a profile cannot have."""
     known = {field.name: field for field in described(LimitOptions).values()}
-    for part in (table, *(value for value in table.values() if isinstance(value, dict))):
-        for key, value in part.items():
-            if isinstance(value, dict) and part is table:
-                continue
-            if key not in known and key not in _ABOUT:
-                raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)
-            if key in known:
-                try:
-                    known[key].verify(value)
-                except ValueError as error:
-                    raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error
+    tables = {key: value for key, value in table.items() if isinstance(value, dict)}
+    plain = [(key, value) for key, value in table.items() if key not in tables]
+    for key, value in (*plain, *(item for own in tables.values() for item in own.items())):
+        if key not in known and key not in _ABOUT:
+            raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)
+        if key in known:
+            try:
+                known[key].verify(value)
+            except ValueError as error:
+                raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error

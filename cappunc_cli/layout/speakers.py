@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from cappunc_cli.document.words import Word
@@ -82,9 +83,14 @@ def interleaved(words: Sequence[Word], channels: Sequence[Hashable]) -> tuple[li
     spoken_until = 0
     current: Hashable = None
     while queues:
-        starts = {name: _start(words[queue[-1]], spoken_until) for name, queue in queues.items()}
+        heads = {name: words[queue[-1]].start for name, queue in queues.items()}
+        starts = {name: spoken_until if start is None else start for name, start in heads.items()}
         first = min(starts, key=starts.__getitem__)
-        if current not in starts or not _keeps_floor(starts[current], starts[first], spoken_until):
+        own = starts.get(current)
+        # The current speaker continues until a pause, or until the other has waited for too long.
+        if own is None or (
+            own > starts[first] and (own - spoken_until >= _YIELDS or own - starts[first] >= _LONGEST_WAIT)
+        ):
             current = first
         i = queues[current].pop()
         order.append(i)
@@ -92,24 +98,6 @@ def interleaved(words: Sequence[Word], channels: Sequence[Hashable]) -> tuple[li
             del queues[current]
         end = words[i].end
         spoken_until = max(starts[current], spoken_until if end is None else end)
-    return order, _with_turns([words[i] for i in order], [channels[i] for i in order])
-
-
-def _start(word: Word, spoken_until: int) -> int:
-    return spoken_until if word.start is None else word.start
-
-
-def _keeps_floor(own: int, other: int, spoken_until: int) -> bool:
-    """Whether the current speaker continues, given when (ms) the next words of both start."""
-    return own <= other or (own - spoken_until < _YIELDS and own - other < _LONGEST_WAIT)
-
-
-def _with_turns(words: Sequence[Word], channels: Sequence[Hashable]) -> list[Word]:
-    result: list[Word] = []
-    turn = 0
-    last: tuple[Hashable, int] | None = None
-    for word, channel in zip(words, channels, strict=True):
-        turn += last is not None and last != (channel, word.turn)
-        last = channel, word.turn
-        result.append(replace(word, turn=turn))
-    return result
+    spoken = [(channels[i], words[i].turn) for i in order]
+    turns = accumulate((one != other for one, other in pairwise(spoken)), initial=0)
+    return order, [replace(words[i], turn=turn) for i, turn in zip(order, turns, strict=False)]

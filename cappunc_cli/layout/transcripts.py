@@ -14,16 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import sqrt
 from typing import Any
 
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.pauses import pauses, spread_times, turn_ends
 from cappunc_cli.document.words import Document, Word, timestamp
-from cappunc_cli.errors import BadInput, CappuncError, install_extra
+from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.line_breaks import ends_sentence
+from cappunc_cli.layout.xml_files import checked_xml
 from cappunc_cli.pages.html_page import HtmlPage
 
 #: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
@@ -125,21 +126,16 @@ def transcript(
 
 
 def _txt(found: Sequence[Paragraph], _title: str, _language: str) -> str:
-    def lines() -> Iterator[str]:
-        for part in found:
-            head = " ".join(filter(None, (part.time and f"[{part.time}]", part.name and f"{part.name}:")))
-            yield f"{head} {part.text}\n" if head else f"{part.text}\n"
-
-    return "\n".join(lines())
+    parts = ((part.time and f"[{part.time}]", part.name and f"{part.name}:", part.text) for part in found)
+    return "\n".join(f"{' '.join(filter(None, own))}\n" for own in parts)
 
 
 def _md(found: Sequence[Paragraph], _title: str, _language: str) -> str:
-    def lines() -> Iterator[str]:
-        for part in found:
-            head = " ".join(filter(None, (part.name and f"**{_marked(part.name)}**", part.time and f"({part.time})")))
-            yield f"{head}  \n{_marked(part.text)}\n" if head else f"{_marked(part.text)}\n"
-
-    return "\n".join(lines())
+    blocks = []
+    for part in found:
+        head = " ".join(filter(None, (part.name and f"**{_marked(part.name)}**", part.time and f"({part.time})")))
+        blocks.append("  \n".join(filter(None, (head, _marked(part.text)))))
+    return "\n".join(f"{block}\n" for block in blocks)
 
 
 def _marked(text: str) -> str:
@@ -200,27 +196,21 @@ def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
     normal = made.styles["Normal"]
     normal.font.name, normal.font.size = "Calibri", Pt(11)
     normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(8), 1.25
-    made.add_heading(_for_xml(title), 1)
+    made.add_heading(checked_xml(title, "DOCX"), 1)
     for part in found:
         if part.name:
-            made.add_heading(_for_xml(part.name), 2)
+            made.add_heading(checked_xml(part.name, "DOCX"), 2)
         paragraph = made.add_paragraph()
         if part.time:
             run = paragraph.add_run(f"{part.time}  ")
             run.font.size, run.font.color.rgb = Pt(9), RGBColor(0x5C, 0x62, 0x6C)
         for piece, address in _linked(part.text):
-            run = paragraph.add_run(_for_xml(piece))
+            run = paragraph.add_run(checked_xml(piece, "DOCX"))
             if address:
                 _link(paragraph, run, address)
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()
-
-
-def _for_xml(text: str) -> str:
-    if found := re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text):
-        raise BadInput(f"{found[0]!r} cannot stand in DOCX")
-    return text
 
 
 def _link(paragraph: Any, run: Any, address: str) -> None:
@@ -251,24 +241,19 @@ def words_json(document: Document, texts: Sequence[str], shown: Sequence[str], l
 
     The text of a segment has all that is `shown`. A word without a time has none there, as in WhisperX.
     """
-    words = spread_times(document.words)
     segments: list[dict[str, Any]] = []
-    begin = 0
-    for stop in range(1, len(texts) + 1):
-        if stop < len(texts) and (words[stop].turn, words[stop].cue) == (words[begin].turn, words[begin].cue):
-            continue
-        own = [_entry(texts[i], words[i].start, words[i].end) for i in range(begin, stop)]
-        segment: dict[str, Any] = {
-            "start": next((word["start"] for word in own if "start" in word), None),
-            "end": next((word["end"] for word in reversed(own) if "end" in word), None),
-        }
-        if name := names.get(words[begin].turn):
+    rows = zip(spread_times(document.words), texts, shown, strict=True)
+    for (turn, _), group in groupby(rows, key=lambda row: (row[0].turn, row[0].cue)):
+        words, new, visible = zip(*group, strict=True)
+        own = [_entry(text, word.start, word.end) for word, text in zip(words, new, strict=True)]
+        starts, ends = ([word[key] for word in own if key in word] for key in ("start", "end"))
+        segment: dict[str, Any] = {"start": starts[0] if starts else None, "end": ends[-1] if ends else None}
+        if name := names.get(turn):
             segment["speaker"] = name
-        segment["text"] = " ".join(" ".join(shown[begin:stop]).split())
-        if any("start" in word for word in own):
+        segment["text"] = " ".join(" ".join(visible).split())
+        if starts:
             segment["words"] = own
         segments.append(segment)
-        begin = stop
     text = " ".join(segment["text"] for segment in segments)
     found = {"language": language.code, "text": text, "segments": segments}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"

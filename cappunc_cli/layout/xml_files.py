@@ -47,7 +47,7 @@ def ttml(captions: Sequence[Caption], writing: Writing) -> str:
         paragraph.tail = "\n"  # one cue a line
         # EBU-TT-D has text in spans only.
         _write_lines(SubElement(paragraph, f"{_TT}span") if writing.profile else paragraph, caption.lines)
-    return _document(tree, '<?xml version="1.0" encoding="utf-8"?>')
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{checked_xml(tostring(tree, "unicode"))}\n'
 
 
 def _head(tree: Element, agents: dict[str, str], profile: str) -> None:
@@ -82,11 +82,11 @@ def _write_lines(element: Element, lines: Sequence[str]) -> None:
         SubElement(element, f"{_TT}br").tail = line
 
 
-def _document(tree: Element, head: str) -> str:
-    output = tostring(tree, "unicode")
-    if found := _NOT_XML.search(output):
-        raise BadInput(f"{found[0]!r} cannot stand in XML")
-    return f"{head}\n{output}\n"
+def checked_xml(text: str, kind: str = "XML") -> str:
+    """The text; raises BadInput for a character that XML cannot contain."""
+    if found := _NOT_XML.search(text):
+        raise BadInput(f"{found[0]!r} cannot stand in {kind}")
+    return text
 
 
 def fcpxml(captions: Sequence[Caption], writing: Writing) -> str:
@@ -117,7 +117,8 @@ def fcpxml(captions: Sequence[Caption], writing: Writing) -> str:
         look = SubElement(item, "text-style-def", {"id": f"ts{number}"})
         SubElement(look, "text-style", {"font": ".AppleSystemUIFont", "fontSize": "13", "fontColor": "1 1 1 1"})
         item.tail = "\n"
-    return _document(root, '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE fcpxml>')
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE fcpxml>'
+    return f"{head}\n{checked_xml(tostring(root, 'unicode'))}\n"
 
 
 def _rational(seconds: Fraction) -> str:

@@ -22,7 +22,7 @@ from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits, cut
 from cappunc_cli.layout.caption_faults import KINDS, caption_faults, describe
-from cappunc_cli.layout.caption_profiles import Profiles, profile_names
+from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import on_frames
 
 ENGLISH = language("en")
@@ -32,8 +32,7 @@ def cappunc(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def test_each_profile_has_its_file_and_its_source() -> None:
-    assert all(Profiles(name, {}, {}).of("de").source.startswith("https://") for name in profile_names())
+def test_the_limits_of_a_profile_depend_on_the_language() -> None:
     assert Profiles("netflix", {}, {}).of("en").limits == Limits()
     assert Profiles("netflix", {}, {}).of("es").limits == replace(Limits(), speed=17)
 
