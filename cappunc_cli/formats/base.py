@@ -64,16 +64,16 @@ class Format(ABC):
     def read(self, text: str) -> Document:
         """The words of a text, whose line endings are as in the file. Raises BadInput, with the line if possible."""
 
-    @abstractmethod
     def write(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with new texts, one for each word; the same texts give the same source.
+        """The source with new texts, one for each word, in all their copies; the same texts give the same source.
 
         Each text is the same word with other marks or case; a change that would be misread is left out.
         """
+        return splice(document.source, changes(document, texts))
 
-    @abstractmethod
     def skeleton(self, document: Document) -> str:
-        """Everything in the source that `write` never changes, to be compared with ==."""
+        """Everything in the source that `write` never changes, to be compared with ==; placeholders for the words."""
+        return splice(document.source, placeholders(document))
 
     def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:  # noqa: ARG002
         """Notices about the texts that `write` could not write, in formats whose fields have a fixed size."""
@@ -165,11 +165,7 @@ class CueFormat(Format):
 
     def spliced(self, document: Document, texts: Sequence[str]) -> str:
         """The source with texts that are safe."""
-        return splice(document.source, changes(document, texts))
-
-    def skeleton(self, document: Document) -> str:
-        """The source with placeholders for the words."""
-        return splice(document.source, placeholders(document))
+        return super().write(document, texts)
 
     def plain_places(self, document: Document) -> list[int | None] | None:
         """The offset of each word of letters in one fragment: others might be read as an index or a tag if changed.

@@ -15,7 +15,6 @@ from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.nonspeech import belongs, is_address
 from cappunc_cli.formats.splice import BREAKS, split_lines
 
-_FIELD = re.compile(r"[^ \t]+")
 # Five columns and the optional ones; `;;` starts a comment.
 _COLUMNS = re.compile(
     r"[ \t]*+(?!;;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
@@ -44,7 +43,7 @@ def _row_key(line: str) -> spans.RowKey | None:
 
 @dataclass(slots=True)
 class _CtmReader:
-    """Reads the rows one by one; `last` is a word whose mark may follow in a row of its own."""
+    """Reads the rows one by one; if `is_open`, a row of its own may follow with a mark of the last word."""
 
     source: str
     words: list[Word] = field(default_factory=list)
@@ -52,7 +51,7 @@ class _CtmReader:
     turns: TurnCounter = field(default_factory=TurnCounter)
     stream: tuple[str, str] = ("", "")
     alternatives: int | None = None
-    last: Word | None = None
+    is_open: bool = False
     #: Whether the next word comes after an address or a sign that follows a word.
     begun: bool = False
 
@@ -60,83 +59,67 @@ class _CtmReader:
         """Read the row source[start:stop]; `number` is that of its line, from 1."""
         found = _COLUMNS.match(self.source, start, stop)
         if found is None:
-            if _FIELD.search(self.source, start, stop) and not self.source[start:stop].lstrip(" \t").startswith(";;"):
+            line = self.source[start:stop].lstrip(" \t")
+            if line and not line.startswith(";;"):
                 self.notices.append(Notice(number, "a row of fewer than five columns", unread=True))
-                self.flush()
-            return None
+                self.is_open = False
+            return
         column = found.groups()
         token = column[4]
-        if self.stream != (column[0], column[1]):
-            self.flush()
+        if self.stream != column[:2]:
+            self.is_open = False
             self.stream = column[0], column[1]
             self.turns.announce("")
             self.close_alternatives()
-        if token == "<ALT_BEGIN>":
-            self.alternatives = number
-            return self.flush()
-        if token == "<ALT_END>":
-            self.alternatives = None
-            return self.flush()
-        if self.alternatives is not None:
-            return None
-        return self.word(number, column, found.start(5))
+        if token in ("<ALT_BEGIN>", "<ALT_END>"):
+            self.alternatives = number if token == "<ALT_BEGIN>" else None
+            self.is_open = False
+        elif self.alternatives is None:
+            self.word(number, column, found.start(5))
 
     def word(self, number: int, column: Sequence[str], at: int) -> None:
         """Read the word of a row, which is at the offset `at`."""
         begin, duration, token = column[2:5]
+        last, self.is_open = self.words[-1] if self.is_open else None, False
         if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
             self.notices.append(Notice(number, "the times are not numbers", unread=True))
-            return self.flush()
+            return
+        if last is not None and belongs(token):  # an address or a sign, from which no mark may part the word
+            last.followed = self.begun = True
         if not any(map(str.isalnum, token)):
-            self.note_followed(token)
-            return self.mark(token, at)
-        self.note_followed(token)
-        self.flush()
+            if last is not None and are_marks(token):
+                _attach(last, token, at)
+            return
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         at, token = at + len(token) - len(token.lstrip()), token.strip()
         kind = (column[5] or "lex").lower()
         # With or without marks: `she-,` is a fragment, too.
         kept = any(map(_KEPT.fullmatch, (token, cached_strip(token)[0])))
         if kept or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
-            return None
+            return
         if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
             token = token[: cut.start()].rstrip()
             if not any(map(str.isalnum, token)):
-                return None
+                return
         if column[6] and kind in _TYPES:
             self.turns.announce(column[6])
-        start, end = _times(begin, duration)
-        turn = self.turns.next(None)
-        self.last = Word(token, start, end, turn, turn, (((at, at + len(token)),),), preceded=self.begun)
-        self.begun = False
-        return None
-
-    def mark(self, token: str, at: int) -> None:
-        """Attach a mark that has a row of its own, as some recognisers write them, to the word before."""
-        word = self.last
-        if word is not None and are_marks(token):
-            bare, label = cached_strip(word.text)
-            if (not label.after or are_marks(label.after)) and cached_strip(word.text + token)[0] == bare:
-                copy = (*word.places[0], (at, at + len(token)))
-                self.last = replace(word, text=word.text + token, places=(copy,))
-        self.flush()
-
-    def note_followed(self, token: str) -> None:
-        """Note that the row after the last word is an address or a sign, from which no mark may part it."""
-        if self.last is not None and belongs(token):
-            self.last, self.begun = replace(self.last, followed=True), True
-
-    def flush(self) -> None:
-        """Add the last word; it gets no more marks."""
-        if self.last is not None:
-            self.words.append(self.last)
-            self.last = None
+        turn, place = self.turns.next(None), (at, at + len(token))
+        self.words.append(Word(token, *_times(begin, duration), turn, turn, ((place,),), preceded=self.begun))
+        self.is_open, self.begun = True, False
 
     def close_alternatives(self) -> None:
         """Report alternatives that were not closed."""
         if self.alternatives is not None:
             self.notices.append(Notice(self.alternatives, "<ALT_BEGIN> without <ALT_END>"))
             self.alternatives = None
+
+
+def _attach(word: Word, mark: str, at: int) -> None:
+    """Attach a mark that has a row of its own, as some recognisers write them, to the word before."""
+    bare, label = cached_strip(word.text)
+    if (not label.after or are_marks(label.after)) and cached_strip(word.text + mark)[0] == bare:
+        word.text += mark
+        word.places = ((*word.places[0], (at, at + len(mark))),)
 
 
 def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
@@ -205,15 +188,6 @@ def _row(source: str, place: Span) -> Span:
     return start, end.end() if end else len(source)
 
 
-def _placeholders(document: Document) -> Iterator[spans.Edit]:
-    source = document.source
-    for word in document.words:
-        own, *mark_row = word.places[0]
-        yield *own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))
-        for place in mark_row:
-            yield *_row(source, place), ""
-
-
 class Ctm(Format):
     """NIST's CTM, one word per line: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`."""
 
@@ -235,7 +209,6 @@ class Ctm(Format):
         for number, (start, stop) in enumerate(split_lines(text), 1):
             reader.row(number, start, stop)
             rows += 1
-        reader.flush()
         reader.close_alternatives()
         if text.strip() and not reader.words and len(reader.notices) == rows:
             raise BadInput("no row such as: talk A 0.52 0.31 hello")
@@ -255,8 +228,13 @@ class Ctm(Format):
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the rows of marks."""
+        source, edits = document.source, list[spans.Edit]()
+        for word in document.words:
+            own, *mark_row = word.places[0]
+            edits.append((*own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))))
+            edits += [(*_row(source, place), "") for place in mark_row]
         # A row added or removed at the end may change the last line ending.
-        return spans.splice(document.source, _placeholders(document)).rstrip("\r\n")
+        return spans.splice(source, edits).rstrip("\r\n")
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but with all marks on their words, and without rows for marks."""

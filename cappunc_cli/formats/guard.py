@@ -20,10 +20,11 @@ from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.document.words import Copy, Span, Word
 from cappunc_cli.formats.markup import HIDDEN
 from cappunc_cli.formats.nonspeech import LONGEST_NAME_PARTS
-from cappunc_cli.formats.speech import scan_lazily
+from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import at_copy, edits, same_spaces, splice
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_BRACKETS = frozenset("()（）[]")
 _DASHES = frozenset("—–―")
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
 #: it is markup, an address or a sign.
@@ -65,25 +66,16 @@ def unguarded(source: str, regions: Sequence[Span], words: Sequence[Word]) -> li
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
-        start, stop = regions[number]
-        brackets = list(_BRACKETED.finditer(source, start, stop))
+        region = source[slice(*regions[number])]
         safe = not any(_has_colon(words[i].text) for i, _ in places)
-        if safe and any(source.find(bracket, start, stop) >= 0 for bracket in "()（）[]"):
-            rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
-            inside = any(a.start() < copy[0][0] < a.end() for a in brackets for _, copy in places)
-            safe = not inside and not _has_colon(source[start:stop]) and not set(rest).intersection("()（）[]")
+        if safe and not _BRACKETS.isdisjoint(region):
+            around = [found.span() for found in _BRACKETED.finditer(source, *regions[number])]
+            inside = any(a < copy[0][0] < b for a, b in around for _, copy in places)
+            safe = not inside and not _has_colon(region) and _BRACKETS.isdisjoint(_BRACKETED.sub("", region))
         for i, _ in places:
             if not safe or (words[i].followed and strip(words[i].text)[1].after):
                 result[i] = False
     return result
-
-
-def _between(start: int, stop: int, found: Sequence[re.Match[str]]) -> Iterator[slice]:
-    """The parts outside the matches."""
-    for one in found:
-        yield slice(start, one.start())
-        start = one.end()
-    yield slice(start, stop)
 
 
 def _places(regions: Sequence[Span], words: Sequence[Word]) -> Iterator[tuple[int, Sequence[_Place]]]:
@@ -126,11 +118,11 @@ class _Region:
             for a, b, new in edits(self.source, copy, text)
         ]
         text = splice(self.source[slice(*self.span)], changes)
-        return [word.text for word in scan_lazily(text, 0, len(text), self.hidden).words]
+        return [word.text for word in scan(text, 0, len(text), self.hidden).words]
 
     def lines(self) -> Sequence[int]:
         """The number of the line of each word, as it is in the source."""
-        return [word.line for word in scan_lazily(self.source, *self.span, self.hidden).words]
+        return [word.line for word in scan(self.source, *self.span, self.hidden).words]
 
     def misread(self, texts: Sequence[str]) -> Sequence[int]:
         """The numbers of the places whose words are read back as others, and those around them if words are lost."""

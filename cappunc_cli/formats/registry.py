@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, UnknownFormat
@@ -51,22 +52,24 @@ RUNNING_TEXT = frozenset(name for name, format in TEXT_FORMATS.items() if format
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedFormat:
-    """A kind of file: a description, file name extensions, a pattern for its start, and full file names.
-
-    If `plain`, it is text, and a user can have it read as such. `advice` says what else helps.
-    """
+    """A kind of file that is known and cannot be read, from unsupported.toml, which tells what the fields mean."""
 
     name: str
-    suffixes: tuple[str, ...]
-    start: re.Pattern[str] | None = None
-    names: tuple[str, ...] = ()
+    suffixes: str = ""
+    start: str = "(?!)"
+    names: str = ""
     plain: bool = False
     advice: str = "not supported"
+
+    def begins(self, text: str) -> bool:
+        """Whether a text begins as this kind does."""
+        start = self.start.replace("PROLOG", PROLOG)
+        return re.match(rf"[\s\ufeff]*+(?:{start})", text, re.IGNORECASE) is not None
 
     def claims(self, name: str) -> bool:
         """Whether a file name is that of this kind."""
         path = PurePath(name.lower())
-        return path.suffix in self.suffixes or path.name in self.names
+        return path.suffix in self.suffixes.split() or path.name in self.names.split()
 
     @property
     def refusal(self) -> str:
@@ -74,69 +77,10 @@ class UnsupportedFormat:
         return f"{self.name}: {self.advice}" + ("; --format txt reads it as text" if self.plain else "")
 
 
-def _begins(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
-
-
-_KNOWN_ROOT = (
-    r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI|fcpxml|xmeml|ANNOTATION_DOCUMENT|basic-transcription|Trans"
-    r"|TEI|teiCorpus)"
-)
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-_COMMENTS = r"(?>(?:;;[^\n]*\n)*)"
-_GAP = r"[ \t]+"
-_RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
-_RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
-
-_CODE = """
-.py .pyi .pyx .ipynb .c .h .cc .cpp .cxx .hh .hpp .cs .java .kt .kts .scala .groovy .gradle .swift .m .mm .go .rs .zig
-.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .sass .less .php .rb .pl .pm .lua .tcl .r .jl .hs .ml .mli .ex .exs
-.erl .clj .lisp .el .scm .f90 .f95 .pas .vb .dart .asm .s .sql .proto .graphql .sh .bash .zsh .fish .ps1 .bat .cmd .awk
-.tex .sty .cls .bib .cmake .mk .toml .ini .cfg .yaml .yml
-"""
-_CODE_NAMES = """
-makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakelists.txt requirements.txt
-"""
-
-_AUDIO = ".mp3 .wav .m4a .aac .flac .ogg .oga .opus .wma .aif .aiff"
-_VIDEO = ".mp4 .m4v .mkv .webm .mov .avi .wmv .mpg .mpeg .mxf"
-_SAVE_AS_TEXT = "not supported; save it as text, or as subtitles with times"
-
 #: In the order in which they are tried.
-UNSUPPORTED_FORMATS = (
-    UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
-    UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
-    UnsupportedFormat("an EDL, a list of cuts and markers", (".edl",), _begins(r"TITLE:[^\n]*\n\s*FCM:")),
-    UnsupportedFormat(
-        "a transcript of Premiere in binary form", (".prtranscript",), advice="export it as JSON, CSV or text"
-    ),
-    UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
-    UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf"), advice=_SAVE_AS_TEXT),
-    UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-"), advice=_SAVE_AS_TEXT),
-    UnsupportedFormat("a Word or OpenDocument file", (".docx", ".doc", ".odt"), advice=_SAVE_AS_TEXT),
-    UnsupportedFormat("a Zip archive or an office document", (".zip", ".xlsx"), _begins("PK\x03\x04")),
-    UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
-    UnsupportedFormat(
-        "a segmented transcription of EXMARaLDA, which is made of a basic one",
-        (),
-        _begins(rf"{PROLOG}<segmented-transcription[\s>]"),
-    ),
-    UnsupportedFormat("XML", (".xml",), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
-    UnsupportedFormat("a table", (".csv",)),
-    UnsupportedFormat(
-        "program code or settings",
-        tuple(_CODE.split()),
-        re.compile(r"\ufeff?#![ \t]*/\S"),
-        tuple(_CODE_NAMES.split()),
-        plain=True,
-    ),
-    UnsupportedFormat("audio", tuple(_AUDIO.split()), advice="transcribe it first; cappunc restores transcripts"),
-    UnsupportedFormat(
-        "a video",
-        tuple(_VIDEO.split()),
-        advice="take out its subtitles with ffmpeg -v error -i FILE -map 0:s:0 -f srt - | cappunc fix, "
-        "or transcribe it first",
-    ),
+UNSUPPORTED_FORMATS = tuple(
+    UnsupportedFormat(**kind)
+    for kind in tomllib.loads(Path(__file__).with_name("unsupported.toml").read_text("utf-8"))["kinds"]
 )
 #: How many characters at the start are checked for unsupported kinds of file.
 _HEAD = 4096
@@ -165,7 +109,7 @@ def recognise(text: str, name: str = "", format: str | None = None, fps: float |
         return Recognised("txt", partial(_read, "txt", text, fps))  # an empty file of any kind stays as it is
     head = text[:_HEAD]
     for kind in UNSUPPORTED_FORMATS:
-        if kind.start is not None and kind.start.match(head):
+        if kind.begins(head):
             raise UnknownFormat(kind.refusal)
     found = next((known.name for known in _BEFORE_JSON if known.sniff(text)), None)
     if found is None and json.sniff(text):

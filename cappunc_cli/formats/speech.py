@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,11 +53,11 @@ class SpokenWord(NamedTuple):
     preceded: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Speech:
     """The words of a region; `trailing` and `sound` tell of a speaker's label and a sound after the last word."""
 
-    words: Iterable[SpokenWord]
+    words: Sequence[SpokenWord]
     visible: Visible
     trailing: str | None = None
     sound: bool = False
@@ -65,26 +65,11 @@ class Speech:
 
 def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
     """Find the words of source[start:stop], a cue or a line; `hidden` matches the markup in it."""
-    speech = scan_lazily(source, start, stop, hidden)
-    speech.words = tuple(speech.words)
-    return speech
-
-
-def scan_lazily(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
-    """As `scan`, for long lines: `words` is an iterator, and `trailing` and `sound` are set when it is exhausted."""
     return speech_in(visible(source, start, stop, hidden))
 
 
 def speech_in(seen: Visible) -> Speech:
-    """As `scan_lazily`, for a text that is visible already."""
-    speech = Speech((), seen)
-    speech.words = _spoken_words(speech)
-    return speech
-
-
-def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
-    """The words with their lines, speakers and stamps, in one pass over each list."""
-    seen = speech.visible
+    """The words of a visible text with their lines, speakers and stamps, in one pass over each list."""
     masks, speakers, sounds = find_nonspeech(seen.text)
     if seen.annotations:
         apart = (mask for mask in masks if not any(a < mask[1] and mask[0] < b for a, b in seen.annotations))
@@ -93,6 +78,7 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
         speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
+    words: list[SpokenWord] = []
     line = s = t = n = 0
     end = -1
     for a, b, beyond, followed, preceded in _word_spans(seen.text, masks, seen.annotations):
@@ -114,12 +100,11 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
         text, copy = seen.text[a:b], seen.copy(a, b)
         if beyond is not None:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
-        yield SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded)
+        words.append(SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded))
         # A stamp before the marks of a word is that of the next one, as it would be without the marks.
         end = b - len(cached_strip(seen.text[a:b])[1].after) if stamps else b
-    for _, name in speakers[s:]:
-        speech.trailing = name or speech.trailing or ""
-    speech.sound = n < len(sounds)
+    names = [name for _, name in speakers[s:]]
+    return Speech(words, seen, next(filter(None, reversed(names)), "") if names else None, n < len(sounds))
 
 
 def _word_spans(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cappunc_cli.document.labels import are_marks, cached_strip, fold
 from cappunc_cli.document.words import Document, Notice, Span, Word
@@ -118,11 +118,3 @@ class Stm(Format):
             raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
         names = {turn: key.split()[-1] for turn, key in turns.names.items()}
         return Document(self.name, text, words, tuple(notices), names)
-
-    def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Splice new texts of the words into the source."""
-        return spans.splice(document.source, spans.changes(document, texts))
-
-    def skeleton(self, document: Document) -> str:
-        """The source with placeholders for the words."""
-        return spans.splice(document.source, spans.placeholders(document))

@@ -13,7 +13,7 @@ from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.cues import Cue, CueDetail, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
-from cappunc_cli.formats.speech import scan_lazily
+from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import BREAKS, line_of, split_lines
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
 
@@ -186,7 +186,7 @@ class PlainText(CueFormat):
             heading = _HEADING.match(text, start, stop) is not None
             turns.announce("" if heading else speaker)
             cues.append(Cue(None, None, (start + skipped, stop)))
-            speech, first = scan_lazily(text, start + skipped, stop, HIDDEN), len(words)
+            speech, first = scan(text, start + skipped, stop, HIDDEN), len(words)
             for word in speech.words:
                 turn, sound = turns.next(word.speaker), sound or word.sound
                 flags = sound, word.followed, word.preceded

@@ -84,6 +84,6 @@ def test_unsupported_files_are_named() -> None:
     with pytest.raises(UnknownFormat, match="RTF"):
         formats.recognise("{\\rtf1 hello}", "talk.txt")
     for kind in UNSUPPORTED_FORMATS:
-        for suffix in kind.suffixes:
+        for suffix in kind.suffixes.split():
             with pytest.raises(UnknownFormat, match=f"^{re.escape(kind.name)}: "):
                 formats.recognise("plain words", f"talk{suffix.upper()}")

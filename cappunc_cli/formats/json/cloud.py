@@ -48,23 +48,15 @@ def _aws(value: object) -> Iterator[Track]:
     channels = _in_order(nodes(results, "channel_labels.channels[].items[]"))
     copies = texts(results, "transcripts[0].transcript"), texts(results, "audio_segments[].transcript")
     new_mark = None if any("id" in item for item in items) else _aws_mark
-    yield Track(_aws_items(items, voices), [*copies, _aws_items(channels, Voices.of([]))], new_mark=new_mark)
+    who = "speaker_label" if any("speaker_label" in item for item in items) else "channel_label"
+    entries = Entries("alternatives[0].content", *_AWS_TIMES, speaker=who, mark="type=punctuation", items=True)
+    words = voices.named(entries.fields(items, join=" "))
+    yield Track(words, [*copies, entries.fields(channels, join=" ")], new_mark=new_mark)
 
 
 def _aws_mark(item: Node, mark: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"alternatives": [{"confidence": "0.0", "content": mark}], "type": "punctuation"}
     return entry | {key: item[key] for key in ("speaker_label", "channel_label") if key in item}
-
-
-def _aws_items(items: Iterable[Node], voices: Voices) -> list[Field]:
-    fields = []
-    for item in items:
-        content, start, end = text_at(item, "alternatives[0].content"), *map(seconds, map(item.get, _AWS_TIMES))
-        if content is not None:
-            mark = item.get("type") == "punctuation"
-            speaker = None if mark else item.get("speaker_label", item.get("channel_label", voices.at(start)))
-            fields.append(Field(content, start, end, speaker, "" if mark else " ", item))
-    return fields
 
 
 _AWS_TIMES = ("start_time", "end_time")
@@ -84,16 +76,11 @@ def _aws_calls(value: object) -> Iterator[Track]:
 
     The character offsets of issues, outcomes and action items in `Content` are updated.
     """
-    entries = Entries("Content", "BeginOffsetMillis", "EndOffsetMillis", unit=1)
+    entries = Entries("Content", "BeginOffsetMillis", "EndOffsetMillis", unit=1, mark="Type=punctuation", items=True)
     fields: list[Field] = []
     anchors: list[Anchor] = []
     for turn in nodes(value, "Transcript[]"):
-        join = "\n"
-        for item in nodes(turn, "Items[]"):
-            between = "" if item.get("Type") == "punctuation" else join
-            for field in entries.fields([item], turn.get("ParticipantRole"), between):
-                fields.append(field._replace(item=item))
-                join = " "
+        fields += entries.fields(nodes(turn, "Items[]"), turn.get("ParticipantRole"), " ", "\n")
         if isinstance(content := turn.get("Content"), Literal):
             counted = nodes(list(turn.values()), "[][].CharacterOffsets")
             anchors += [Anchor(content, found, key) for found in counted for key in ("Begin", "End")]
@@ -115,7 +102,8 @@ def _azure(value: object) -> Iterator[Track]:
         display: list[Field] = []
         for phrase in phrases:
             if (text := text_at(phrase, "nBest[0].display")) is not None:
-                display.append(Field(text, *_azure_times(phrase), phrase.get("speaker"), "\n"))
+                unit = _AZURE_MS if "offsetMilliseconds" in phrase else _AZURE_TICKS
+                display.append(Field(text, *unit.times(phrase), phrase.get("speaker"), "\n"))
         copies = texts(whole.get(channel), "[].display"), _azure_words(phrases, "displayWords", "displayText")
         yield Track(display, copies, _azure_words(phrases, "words", "word"), channel=channel)
 
@@ -123,16 +111,10 @@ def _azure(value: object) -> Iterator[Track]:
 def _azure_words(phrases: Iterable[Node], key: str, text: str) -> list[Field]:
     fields: list[Field] = []
     for phrase in phrases:
-        join = "\n"
-        for word in nodes(phrase, f"nBest[0].{key}[]"):
-            if isinstance(word.get(text), Literal):
-                fields.append(Field(word[text], *_azure_times(word), phrase.get("speaker"), join))
-                join = " "
+        words = nodes(phrase, f"nBest[0].{key}[]")
+        unit = _AZURE_MS if any("offsetMilliseconds" in word for word in words) else _AZURE_TICKS
+        fields += replace(unit, text=text).fields(words, phrase.get("speaker"), " ", "\n")
     return fields
-
-
-def _azure_times(entry: Node) -> tuple[int | None, int | None]:
-    return (_AZURE_MS if "offsetMilliseconds" in entry else _AZURE_TICKS).times(entry)
 
 
 _AZURE_MS = Entries("text", "offsetMilliseconds", length="durationMilliseconds", unit=1)

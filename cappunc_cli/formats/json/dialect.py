@@ -207,6 +207,8 @@ class Entries:
     """How a recogniser writes its words: the keys of the text, the times and the speaker of an entry.
 
     Where there is no `end`, `length` counts from the start. `unit` is the number of milliseconds in a unit of time.
+    Entries with `mark` (such as `type=punctuation`) are marks of their own, which touch the word before and have no
+    times. In `items`, marks can be added and removed. `text` may be a path.
     """
 
     text: str
@@ -215,6 +217,8 @@ class Entries:
     length: str = ""
     unit: float = 1000.0
     speaker: str = "speaker"
+    mark: str = ""
+    items: bool = False
 
     def times(self, entry: Node) -> tuple[int | None, int | None]:
         """(start, end) of an entry in ms."""
@@ -232,12 +236,16 @@ class Entries:
         Without a `join`, there is a space between the entries unless they have their own.
         """
         join = self.join(entries) if join is None else join
+        key, _, value = self.mark.partition("=")
         found: list[Field] = []
         for entry in entries:
-            text = entry.get(self.text)
-            if isinstance(text, Literal):
+            text = text_at(entry, self.text) if "[" in self.text else entry.get(self.text)
+            item = entry if self.items else None
+            if isinstance(text, Literal) and self.mark and entry.get(key) == value:
+                found.append(Field(text, join="", item=item))
+            elif isinstance(text, Literal):
                 between = join if found or not first else first
-                found.append(Field(text, *self.times(entry), entry.get(self.speaker, speaker), between))
+                found.append(Field(text, *self.times(entry), entry.get(self.speaker, speaker), between, item))
         return found
 
     def join(self, entries: Iterable[Node]) -> str:

@@ -6,7 +6,6 @@ Segments may have lists of words. Texts of the whole transcript beside the list 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import median
 
@@ -32,32 +31,8 @@ _MILLIS = ("ms", "Ms")
 _DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A list of timed texts, or of segments with lists of them, and the object that contains it."""
-
-    holder: Node
-    listed: Sequence[Node]
-
-    def tracks(self) -> Iterator[Track]:
-        """The one track of the list."""
-        words_key, who = _words_key(self.listed), _key(self.listed, _SPEAKERS)
-        copies = [texts(self.holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
-        whole = _entries(self.listed)
-        if words_key is None:
-            join = None if _single(self.listed) else "\n"
-            yield Track(whole.fields(self.listed, join=join, first="\n") if whole else [], copies)
-            return
-        inner = [_timed(nodes(entry, f"{words_key}[]")) for entry in self.listed]
-        all_words = list(chain.from_iterable(inner))
-        entries = _entries(all_words) or Entries("")
-        join = entries.join(all_words)
-        fields: list[Field] = []
-        for entry, words in zip(self.listed, inner, strict=True):
-            fields += entries.fields(words, entry.get(who or ""), join, "\n")
-            fields += whole.fields([entry], join="\n") if whole and not words else []
-        with_words = [entry for entry, words in zip(self.listed, inner, strict=True) if words]
-        yield Track(fields, [texts(with_words, f"[].{_key(self.listed, _TEXTS) or ''}"), *copies])
+#: A list of timed texts, or of segments with lists of them, and before it the object that contains it.
+Found = tuple[Node, Sequence[Node]]
 
 
 def find(value: object, depth: int = 0, holder: Node | None = None) -> Found | None:
@@ -68,7 +43,7 @@ def find(value: object, depth: int = 0, holder: Node | None = None) -> Found | N
         found = nodes(value, "[]")
         listed = _timed(found) or (found if _words_key(found) else [])
         if listed:
-            return Found(holder or Node(), listed)
+            return holder or Node(), listed
         for child in value[:50]:
             if isinstance(child, (dict, list)) and (below := find(child, depth + 1, holder)):
                 return below
@@ -84,7 +59,27 @@ def find(value: object, depth: int = 0, holder: Node | None = None) -> Found | N
 def tracks(value: object) -> Iterator[Track]:
     """The track of the list that `find` finds."""
     found = find(value)
-    return found.tracks() if found else iter(())
+    if found is None:
+        return
+    holder, listed = found
+    words_key, who = _words_key(listed), _key(listed, _SPEAKERS)
+    copies = [texts(holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
+    whole = _entries(listed)
+    if words_key is None:
+        text = _key(listed, _TEXTS) or ""
+        single = 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
+        yield Track(whole.fields(listed, join=None if single else "\n", first="\n") if whole else [], copies)
+        return
+    inner = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
+    all_words = list(chain.from_iterable(inner))
+    entries = _entries(all_words) or Entries("")
+    join = entries.join(all_words)
+    fields: list[Field] = []
+    for entry, words in zip(listed, inner, strict=True):
+        fields += entries.fields(words, entry.get(who or ""), join, "\n")
+        fields += whole.fields([entry], join="\n") if whole and not words else []
+    with_words = [entry for entry, words in zip(listed, inner, strict=True) if words]
+    yield Track(fields, [texts(with_words, f"[].{_key(listed, _TEXTS) or ''}"), *copies])
 
 
 def is_timed(value: object) -> bool:
@@ -114,11 +109,6 @@ def _timed(listed: Sequence[Node]) -> list[Node]:
 def _key(listed: Sequence[Node], keys: Sequence[str]) -> str | None:
     """The first of the keys that at least half of the entries have."""
     return next((key for key in keys if 2 * sum(key in entry for entry in listed) >= len(listed)), None)
-
-
-def _single(listed: Sequence[Node]) -> bool:
-    text = _key(listed, _TEXTS) or ""
-    return 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
 
 
 def _entries(listed: Sequence[Node]) -> Entries | None:

@@ -180,20 +180,16 @@ def _premiere(value: object) -> Iterator[Track]:
     A mark is an entry of its own, of the type `punctuation`, or touches its word; new ones are as those of the file.
     """
     names = {str(speaker.get("id")): speaker.get("name") for speaker in nodes(value, "speakers[]")}
+    segments = nodes(value, "segments[]")
     fields: list[Field] = []
-    apart = False
-    for segment in nodes(value, "segments[]"):
-        speaker, join = names.get(str(segment.get("speaker"))) or segment.get("speaker"), "\n"
-        for word in nodes(segment, "words[]"):
-            for field in _PREMIERE.fields([word], speaker, join):
-                is_mark = word.get("type") == "punctuation"
-                fields.append(Field(field.literal, join="", item=word) if is_mark else field._replace(item=word))
-                apart |= is_mark
-                join = " "
+    for segment in segments:
+        speaker = names.get(str(segment.get("speaker"))) or segment.get("speaker")
+        fields += _PREMIERE.fields(nodes(segment, "words[]"), speaker, " ", "\n")
+    apart = any(word.get("type") == "punctuation" for word in nodes(segments, "[].words[]"))
     yield Track(fields, new_mark=_premiere_mark if apart else None)
 
 
-_PREMIERE = Entries("text", length="duration")
+_PREMIERE = Entries("text", length="duration", mark="type=punctuation", items=True)
 
 
 def _premiere_mark(word: Node, mark: str) -> dict[str, Any]:

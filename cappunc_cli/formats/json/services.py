@@ -186,17 +186,16 @@ def _speechmatics_mark(item: Node, mark: str) -> dict[str, Any]:
 def _speechmatics_v1(value: object) -> Iterator[Track]:
     """Speechmatics' first format: `words` with times as strings, and "." as a word of its own."""
     voices = Voices.of((seconds(s.get("time")), s.get("name")) for s in nodes(value, "speakers[]"))
-    fields: list[Field] = []
-    for word in nodes(value, "words[]"):
-        for field in _SPEECHMATICS_V1.fields([word]):
-            if any(map(str.isalnum, field.literal)):
-                fields.append(field._replace(item=word, speaker=voices.at(field.start)))
-            else:
-                fields.append(Field(field.literal, join="", item=word))
+    said = _SPEECHMATICS_V1.fields(nodes(value, "words[]"), join=" ")
+    marks = [not any(map(str.isalnum, field.literal)) for field in said]
+    fields = [
+        Field(field.literal, join="", item=field.item) if mark else field._replace(speaker=voices.at(field.start))
+        for field, mark in zip(said, marks, strict=True)
+    ]
     yield Track(fields, new_mark=_speechmatics_v1_mark)
 
 
-_SPEECHMATICS_V1 = Entries("name", "time", length="duration")
+_SPEECHMATICS_V1 = Entries("name", "time", length="duration", items=True)
 
 
 def _speechmatics_v1_mark(item: Node, mark: str) -> dict[str, Any]:
