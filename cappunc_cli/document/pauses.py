@@ -61,7 +61,8 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     # Words have times of their own, but hardly any ends before the next one begins.
     if len(timed) >= max(_MIN_WORDS, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(timed):
         excess = _excess_durations([word.text for word in words], steps)
-        return [_longer(gap, more) for gap, more in zip(gaps, excess, strict=True)]
+        known = ([time for time in times if time is not None] for times in zip(gaps, excess, strict=True))
+        return [max(times, default=None) for times in known]
     return gaps
 
 
@@ -91,10 +92,6 @@ def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list
     ]
     # Times that were interpolated over a caption by the length of its words say nothing about pauses.
     return excess if sum(map(bool, excess)) * _MAX_WORDS_PER_PAUSE >= len(ratios) else [None] * len(texts)
-
-
-def _longer(gap: int | None, excess: int | None) -> int | None:
-    return gap if excess is None else excess if gap is None else max(gap, excess)
 
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:

@@ -11,7 +11,7 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cue_reader import TimedSpan, merge_copies, set_inline_times
+from cappunc_cli.formats.cue_reader import merge_copies, set_inline_times
 from cappunc_cli.formats.cues import Cue, cue_detail, milliseconds
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
@@ -88,7 +88,7 @@ def _cue(line: str, offset: int, at: int, columns: Sequence[str]) -> Cue | None:
     return Cue(milliseconds(start), milliseconds(end), (begin, begin + len(text)), speaker)
 
 
-def _karaoke(text: str, cue: Cue) -> Iterator[TimedSpan]:
+def _karaoke(text: str, cue: Cue) -> Iterator[Cue]:
     r"""The timed spans of a karaoke line: after `{\k20}`, text is sung for 20 hundredths of a second."""
     at: int | None = None
     elapsed = length = 0
@@ -97,12 +97,12 @@ def _karaoke(text: str, cue: Cue) -> Iterator[TimedSpan]:
         if not lengths or cue.start is None:
             continue
         if at is not None:
-            yield TimedSpan((at, found.start()), cue.start + elapsed, cue.start + elapsed + length)
+            yield Cue(cue.start + elapsed, cue.start + elapsed + length, (at, found.start()))
             elapsed += length
         elapsed += sum(lengths[:-1])
         at, length = found.end(), lengths[-1]
     if at is not None and cue.start is not None:
-        yield TimedSpan((at, cue.text[1]), cue.start + elapsed, cue.start + elapsed + length)
+        yield Cue(cue.start + elapsed, cue.start + elapsed + length, (at, cue.text[1]))
 
 
 class Ass(CueFormat):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Label, cached_strip, dress
-from cappunc_cli.document.words import Document, Notice, Span
+from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cues import Cue
@@ -79,13 +79,10 @@ def _cues(text: str) -> Iterator[Cue]:
             stop = lines[number][1]
             number += 1
         if found:
-            yield _cue(text, (found.end(), stop), names.get(found[1], found[1]))
-
-
-def _cue(text: str, place: Span, speaker: str) -> Cue:
-    times = [tuple(map(int, found.groups())) for found in _TIMES.finditer(text, *place)]
-    start, end = (times[0][0], times[-1][1]) if times else (None, None)
-    return Cue(start, end, place, speaker)
+            place = found.end(), stop
+            times = [(int(bullet[1]), int(bullet[2])) for bullet in _TIMES.finditer(text, *place)]
+            begin, end = times[0][0] if times else None, times[-1][1] if times else None
+            yield Cue(begin, end, place, names.get(found[1], found[1]))
 
 
 def _names(text: str) -> dict[str, str]:

@@ -138,8 +138,10 @@ def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[s
         new, label = _column(word.text, text, source[own[1] : own[1] + 1].strip())
         # A mark after some other kind of space stays where it is.
         moves = bool(label.after) and not any(map(str.isspace, label.after))
-        on_row = rows and moves and _is_mark(new, label.after)
-        on_word = new[: len(new) - len(label.after)] if on_row else new
+        without = new[: len(new) - len(label.after)]
+        # Whether a row with the mark would be read as that of the word before.
+        on_row = rows and moves and are_marks(label.after) and cached_strip(new)[0] == cached_strip(without)[0]
+        on_word = without if on_row else new
         yield from spans.edits(source, (own,), on_word)
         if mark_row and on_row:
             yield *mark_row[0], label.after
@@ -174,11 +176,6 @@ def _column(old: str, new: str, following: str) -> tuple[str, Label]:
 
 def _without_new_spaces(old: str, new: str) -> str:
     return "".join([c for c in new if not c.isspace() or c in old])
-
-
-def _is_mark(text: str, after: str) -> bool:
-    """Whether a row with `after` would be read as the mark of the word before."""
-    return are_marks(after) and cached_strip(text)[0] == cached_strip(text[: len(text) - len(after)])[0]
 
 
 def _row(source: str, place: Span) -> Span:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from sys import intern
 
 from cappunc_cli.document.labels import cached_strip, fold
-from cappunc_cli.document.words import Document, Span, Word
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.formats.cues import Cue, StampReader
 from cappunc_cli.formats.markup import joined, units
 from cappunc_cli.formats.speech import WORDS_ALONE, Speech, SpokenWord, speech_in
@@ -80,7 +80,9 @@ class RollDetector:
         count = 0
         if self._before:
             self._chances += 1
-            count = _overlap(self._before, cue)
+            sizes = range(min(len(self._before), len(cue), 4), 0, -1)
+            shared = (zip(self._before[-size:], cue[:size], strict=True) for size in sizes)
+            count = next((n for n, pairs in zip(sizes, shared, strict=True) if all(a.repeats(b) for a, b in pairs)), 0)
             hold = start is not None and end is not None and 0 <= end - start <= _HOLD
             again = start is not None and start == self._end and count == len(self._before)
             several = sum(line.count for line in cue) > 1
@@ -88,13 +90,6 @@ class RollDetector:
             self.rolls = self._evidence >= 2 and 5 * self._evidence >= 2 * self._chances
         self._before, self._end = cue, end
         return count
-
-
-def _overlap(before: Sequence[CaptionLine], cue: Sequence[CaptionLine]) -> int:
-    for size in range(min(len(before), len(cue), 4), 0, -1):
-        if all(a.repeats(b) for a, b in zip(before[-size:], cue, strict=False)):
-            return size
-    return 0
 
 
 @dataclass(slots=True)
@@ -262,16 +257,7 @@ class CueReader:
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 
 
-@dataclass(frozen=True, slots=True)
-class TimedSpan:
-    """A span of the source and its times (ms), None where the file has none."""
-
-    place: Span
-    start: int | None
-    end: int | None
-
-
-def set_inline_times(document: Document, spans: Sequence[TimedSpan]) -> None:
+def set_inline_times(document: Document, spans: Sequence[Cue]) -> None:
     """Give the words of a document the times of `spans`, which are in order and do not overlap.
 
     The first word of a span gets its start, the last one its end. Where a span of one word has no end,
@@ -279,9 +265,9 @@ def set_inline_times(document: Document, spans: Sequence[TimedSpan]) -> None:
     """
     if not spans:
         return
-    words, starts = document.words, [span.place[0] for span in spans]
+    words, starts = document.words, [span.text[0] for span in spans]
     # The letters of a word decide, as a mark between two spans may come and go.
-    within: list[tuple[TimedSpan | None, TimedSpan | None]] = []
+    within: list[tuple[Cue | None, Cue | None]] = []
     for word in words:
         places = [at for at, _, c in units(document.source, word.places[0]) if c.isalnum()]
         within.append((_at(spans, starts, places[0]), _at(spans, starts, places[-1])))
@@ -313,9 +299,9 @@ def merge_copies(word: Word, other: Word) -> Word:
     return replace(word, start=finer.start, end=finer.end, places=(*word.places, *other.places))
 
 
-def _at(spans: Sequence[TimedSpan], starts: Sequence[int], offset: int) -> TimedSpan | None:
+def _at(spans: Sequence[Cue], starts: Sequence[int], offset: int) -> Cue | None:
     i = bisect_right(starts, offset) - 1
-    return spans[i] if i >= 0 and offset < spans[i].place[1] else None
+    return spans[i] if i >= 0 and offset < spans[i].text[1] else None
 
 
 #: At least this share of the texts begin with a space: of those with one token each, and of longer ones.

@@ -152,15 +152,11 @@ def _subtitles(source: str) -> Iterator[tuple[Cue, list[Character]]]:
             continue
         own += _characters(source, at + _BLOCK - _FIELD, table)
         if extension == 0xFF:
-            start, end = (_time(source[at + i : at + i + 4], int(rate)) for i in (5, 9))
+            codes = (map(ord, source[at + i : at + i + 4]) for i in (5, 9))
+            start, end = (round((((h * 60 + m) * 60 + s) + frames / int(rate)) * 1000) for h, m, s, frames in codes)
             place = at + _BLOCK - _FIELD
             yield Cue(start, end, (place, place + _FIELD)), own
             own = []
-
-
-def _time(code: str, rate: int) -> int:
-    hours, minutes, seconds, frames = map(ord, code)
-    return round((((hours * 60 + minutes) * 60 + seconds) + frames / rate) * 1000)
 
 
 def _characters(source: str, at: int, table: str) -> Iterator[Character]:

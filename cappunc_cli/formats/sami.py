@@ -48,7 +48,8 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
     synced = False
     tags = list(_TAG.finditer(text))
     for tag, following in zip_longest(tags, tags[1:]):
-        name, attributes = tag[1].upper(), _attributes(tag[2])
+        name, written = tag[1].upper(), _ATTRIBUTE.findall(tag[2])
+        attributes = {key.lower(): a or b or c for key, a, b, c in written}
         place = (tag.end(), len(text) if following is None else following.start())
         if name == "SYNC":
             synced = True
@@ -65,10 +66,6 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
             else:
                 yield _Paragraph(start, attributes.get("class", "").lower(), place, speaker)
                 speaker = None
-
-
-def _attributes(written: str) -> dict[str, str]:
-    return {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(written)}
 
 
 class Sami(CueFormat):

@@ -169,11 +169,6 @@ def _time(frame: int | None) -> int | None:
     return None if frame is None else round(frame * 1001 / 30)
 
 
-def _frame(seconds: int, frames: int, drops: bool) -> int:
-    minutes = seconds // 60
-    return seconds * 30 + frames - (2 * (minutes - minutes // 10) if drops else 0)
-
-
 def _time_code(frame: int, sign: str, drops: bool) -> str:
     if drops:
         tens, rest = divmod(frame, _TEN_MINUTES)
@@ -198,7 +193,8 @@ def _lines(source: str) -> Iterator[_Line]:
             pairs.append(code.span())
         drops = found[4] != ":"
         hours, minutes, seconds, frames = map(int, found.group(1, 2, 3, 5))
-        frame = _frame((hours * 60 + minutes) * 60 + seconds, frames, drops)
+        minutes += hours * 60
+        frame = (minutes * 60 + seconds) * 30 + frames - (2 * (minutes - minutes // 10) if drops else 0)
         yield _Line(found.start(), found.span(6), frame, drops, pairs)
 
 
@@ -318,8 +314,11 @@ class Scc(EncodedFormat):
         edits: list[Edit] = []
         for line in _lines(source):
             tokens = _tokens(source, line)
-            shown = (words.get(token.start, token.text) if token.text else _shown_code(token) for token in tokens)
-            edits.append((line.start, line.codes[1], "".join(shown)))
+            shown = ""
+            for token in tokens:
+                moment = f"@{token.frame}" if _control(token.code) in _CHANGES else ""
+                shown += words.get(token.start, token.text) if token.text else f"<{token.code:04x}{moment}>"
+            edits.append((line.start, line.codes[1], shown))
         return splice(source, edits)
 
 
@@ -327,10 +326,6 @@ def _invalid(why: str, source: str, at: int) -> BadInput:
     return BadInput(
         f"{why}: SCC cannot hold the result; cappunc convert writes other formats", line=line_of(source, at)
     )
-
-
-def _shown_code(token: _Token) -> str:
-    return f"<{token.code:04x}{f'@{token.frame}' if _control(token.code) in _CHANGES else ''}>"
 
 
 def _control(code: int) -> int:

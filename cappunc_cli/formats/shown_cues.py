@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cappunc_cli.document.pauses import speaking_time
 from cappunc_cli.document.words import Document, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.cues import Cue, CueDetail, is_rolling
+from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import Visible, visible
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import BREAKS, Edit, line_of, splice
@@ -48,7 +48,10 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
         both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
         lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
         if detail.lasting and start is not None and end is None:
-            end = _shown_until(start, detail.cues[i + 1 : i + 2], lines)
+            # Until the next one begins, or for the usual time of its words.
+            later = (other.start for other in detail.cues[i + 1 : i + 2] if other.start is not None)
+            usual = start + sum(speaking_time(word) for line in lines for word in line.split())
+            end = next((time for time in later if time > start), usual)
         if lines and cue.repeated:
             raise BadInput(f"a line with several times: “{lines[0]}”", line=line_of(source, cue.text[0]))
         if lines and (start is None or end is None):
@@ -57,12 +60,6 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
             voice = seen.voices[0][1] if seen.voices else ""
             found.append(ShownCue(start, end, lines, cue.speaker or voice, names if len(set(names)) > 1 else ()))
     return found
-
-
-def _shown_until(start: int, following: Sequence[Cue], lines: Sequence[str]) -> int:
-    """The end (ms) of a cue that has none: the start of the next one, or the usual time of its words."""
-    spoken = sum(speaking_time(word) for line in lines for word in line.split())
-    return next((cue.start for cue in following if cue.start is not None and cue.start > start), start + spoken)
 
 
 def repeated_lines(document: Document) -> int:

@@ -134,7 +134,11 @@ def _word_spans(
             continue
         solid = plain or has_letters(run)
         # No mark comes between a word and its ruby text.
-        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a) or (a, b) in shown)
+        if solid:
+            opaque = not plain and _opaque(run)
+        else:  # signs, what is censored, ruby text
+            belongs = are_signs(text[a:marks]) if a < marks else _CENSORED.match(text, a) is not None
+            opaque = belongs or (a, b) in shown
         is_word = solid and not opaque
         if last is not None:
             if end == last[1] and text[end - 1].isalnum():
@@ -149,7 +153,10 @@ def _word_spans(
         if not is_word or last is not None:
             # No period can be written between `3,50 €` and `im`; `* im` at the start of a line begins an item.
             goes_on = last is not None and not is_word and are_signs(run) and not BREAKS.search(text[end:a])
-            begun = opaque and (bool(goes_on) or _begins(run))
+            # A sentence may begin with an address that does not end one, or with a blank.
+            begun = opaque and (
+                bool(goes_on) or not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
+            )
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
         yield *_with_marks(text, last, end), None, False, begun
@@ -165,16 +172,6 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
         while text[at : at + 1] in (" ", "\xa0"):
             at += 1
     return None
-
-
-def _belongs(run: str, text: str, at: int) -> bool:
-    """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
-    return are_signs(run) if run else _CENSORED.match(text, at) is not None
-
-
-def _begins(run: str) -> bool:
-    """Whether a sentence may begin with a run that is not a word: an address that does not end one, a blank."""
-    return not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
 
 
 def _attaches(run: str, gap: str) -> bool:

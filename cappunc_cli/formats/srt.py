@@ -32,12 +32,6 @@ class _TimingLine(NamedTuple):
     timing: Timing
 
 
-def _ends_with_identifier(text: str, lines: Sequence[Span], own: Sequence[int], stop: int) -> bool:
-    """Whether the last line of a cue is the name of the next one, at `stop`, as files made of WebVTT have it."""
-    after_blank = len(own) > 1 and own[-2] + 1 < own[-1] == stop - 1
-    return after_blank and len(text[slice(*lines[own[-1]])].split()) == 1
-
-
 def _heads(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
     """The timing lines with their indices, if the first or most cues have one; else a number is what a cue shows."""
     heads = list(_timing_lines(text, lines))
@@ -125,8 +119,9 @@ class Srt(CueFormat):
                 notices.append(Notice(content[0] + 1, what, unread=broken))
             stop = len(lines) if following is None else following.first
             own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
-            if following is not None and _ends_with_identifier(text, lines, own, stop):
-                own = own[:-1]
+            after_blank = following is not None and len(own) > 1 and own[-2] + 1 < own[-1] == stop - 1
+            if after_blank and len(text[slice(*lines[own[-1]])].split()) == 1:
+                own = own[:-1]  # the name of the next cue, as files made of WebVTT have it
             cues.append(_cue(text, lines, current, own, notices))
             if following is not None and own and own[-1] == stop - 1:
                 notices.append(Notice(stop + 1, "no blank line before this cue"))

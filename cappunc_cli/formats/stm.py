@@ -60,10 +60,14 @@ def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
     for found in _TOKEN.finditer(source, start, stop):
         token = found.group()
         depth = max(0, depth + token.count("{") - token.count("}"))
-        spoken = not depth and any(map(str.isalnum, token)) and not _is_kept(token)
+        # With or without marks: `she-,` is a fragment, too.
+        kept = any(map(_KEPT.fullmatch, (token, _bare(token)))) or _bare(token) == _UNSCORED or is_address(token)
+        spoken = not depth and any(map(str.isalnum, token)) and not kept
         # Whether a mark makes another word of this one shows with the first; the rest may be thousands.
         detached = last is not None and not spoken and not depth and are_marks(token)
-        if last is not None and detached and (marked or _is_mark(source, last, found.end())):
+        if last is not None and detached:
+            detached = marked or _bare(source[last[0] : found.end()]) == _bare(source[slice(*last)])
+        if last is not None and detached:
             last, marked = (last[0], found.end()), True
             continue
         if last is not None:
@@ -73,16 +77,8 @@ def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
         yield last, False
 
 
-def _is_kept(token: str) -> bool:
-    # With or without marks: `she-,` is a fragment, too.
-    bare = cached_strip(token)[0]
-    kept = _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
-    return kept or is_address(token)
-
-
-def _is_mark(source: str, word: Span, end: int) -> bool:
-    """Whether the marks up to `end` make no other word of the one before."""
-    return cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
+def _bare(text: str) -> str:
+    return cached_strip(text)[0]
 
 
 class Stm(Format):

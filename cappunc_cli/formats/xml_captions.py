@@ -10,7 +10,7 @@ from fractions import Fraction
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cue_reader import TimedSpan, set_inline_times
+from cappunc_cli.formats.cue_reader import set_inline_times
 from cappunc_cli.formats.cues import Cue, Timing
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
@@ -137,11 +137,11 @@ def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
     return before > after
 
 
-def _timed_spans(found: Sequence[Element], times: dict[Element, Timing]) -> list[TimedSpan]:
+def _timed_spans(found: Sequence[Element], times: dict[Element, Timing]) -> list[Cue]:
     """The innermost <span> elements with times."""
     timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
     outer = {ancestor for element in timed for ancestor in element.ancestors()}
-    return [TimedSpan(element.content, *times[element]) for element in timed if element not in outer]
+    return [Cue(*times[element], element.content) for element in timed if element not in outer]
 
 
 def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str]:
@@ -208,7 +208,7 @@ def _yt_number(value: str | None, scale: int) -> int | None:
     return round(float(found[1]) * scale) if found else None
 
 
-def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[TimedSpan]:
+def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Cue]:
     """The <s> of rows in which some <s> has an offset `t`; it is missing in the first one. Colours have <s> without."""
     parts = [element for element in found if element.name == "s" and element.parent in timed]
     rows = {part.parent for part in parts if part.get("t") is not None}
@@ -217,7 +217,7 @@ def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) 
         start = timed[part.parent] if part.parent is not None else None
         if part.parent in rows and start is not None:
             # A row is shown until the next ones push it out, so its length does not tell when a word ends.
-            result.append(TimedSpan(part.content, start + (_yt_number(part.get("t"), 1) or 0), None))
+            result.append(Cue(start + (_yt_number(part.get("t"), 1) or 0), None, part.content))
     return result
 
 

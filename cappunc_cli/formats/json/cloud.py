@@ -40,7 +40,7 @@ def _aws(value: object) -> Iterator[Track]:
     """
     results = Node(items=value) if isinstance(value, list) else node(value, "results")
     items = nodes(results, "items[]")
-    voices = Voices.of(
+    voices = Voices(
         (seconds(item.get("start_time")), item.get("speaker_label", segment.get("speaker_label")))
         for segment in nodes(results, "speaker_labels.segments[]")
         for item in nodes(segment, "items[]")
@@ -165,7 +165,7 @@ def _ibm(value: object) -> Iterator[Track]:
     holders = nodes(value, "[]") or [node(value, "")]
     holders = [inner for holder in holders for inner in nodes(holder, "results[]") if "results" in inner] or holders
     labels = [label for holder in holders for label in nodes(holder, "speaker_labels[]")]
-    voices = Voices.of((seconds(label.get("from")), label.get("speaker")) for label in labels)
+    voices = Voices((seconds(label.get("from")), label.get("speaker")) for label in labels)
     words: list[Field] = []
     copies: tuple[list[Field], list[Field]] = [], []
     for best in [found for holder in holders for found in nodes(holder, "results[].alternatives[0]")]:

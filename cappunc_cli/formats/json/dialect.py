@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from cappunc_cli.formats.json.scan import Literal, Node
@@ -320,22 +321,16 @@ def by_channel(entries: Iterable[Node], key: str = "channel") -> dict[str, list[
     return channels
 
 
-@dataclass(frozen=True, slots=True)
 class Voices:
-    """Who speaks when, for transcripts that list speakers separately from the words."""
+    """Who speaks when, for transcripts that list speakers separately from the words: (begin in ms, name) of each."""
 
-    begins: tuple[int, ...]
-    names: tuple[object, ...]
-
-    @classmethod
-    def of(cls, spans: Iterable[tuple[int | None, object]]) -> Voices:
-        known = sorted(((begin, name) for begin, name in spans if begin is not None), key=lambda span: span[0])
-        return cls(tuple(begin for begin, _ in known), tuple(name for _, name in known))
+    def __init__(self, spans: Iterable[tuple[int | None, object]]) -> None:
+        self._known = sorted(((begin, name) for begin, name in spans if begin is not None), key=itemgetter(0))
 
     def at(self, moment: int | None) -> object:
         """The speaker at a time (ms): the last one to start; None before the first one, or without a time."""
-        i = bisect_right(self.begins, moment) if moment is not None else 0
-        return self.names[i - 1] if i else None
+        i = bisect_right(self._known, moment, key=itemgetter(0)) if moment is not None else 0
+        return self._known[i - 1][1] if i else None
 
     def named(self, fields: Iterable[Field]) -> list[Field]:
         """The fields, each with the speaker at its start unless it has one."""

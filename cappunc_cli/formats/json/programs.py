@@ -28,7 +28,7 @@ from cappunc_cli.formats.json.scan import Literal, Node
 def _bbc_kaldi(value: object) -> Iterator[Track]:
     """BBC Kaldi (Octo): `punct` is the written form of each word; `word` is raw and stays."""
     top = node(value, "retval")
-    voices = Voices.of(
+    voices = Voices(
         (seconds(s.get("start")), node(s, "speaker").get("@id")) for s in nodes(top, "segmentation.segments[]")
     )
     words = Entries("punct").fields(nodes(top, "words[]"))
@@ -168,7 +168,7 @@ def _podcast(value: object) -> Iterator[Track]:
 
 def _editors(value: object) -> Iterator[Track]:
     """Word lists of transcript editors: the BBC's Digital Paper Edit and hyperaudio."""
-    voices = Voices.of((seconds(p.get("start")), p.get("speaker")) for p in nodes(value, "paragraphs[]"))
+    voices = Voices((seconds(p.get("start")), p.get("speaker")) for p in nodes(value, "paragraphs[]"))
     words = nodes(value, "words[]")
     flat = Entries("name", "time", length="duration", unit=1).fields(words)
     yield Track.of(flat, voices.named(Entries("text").fields(words)))

@@ -185,7 +185,7 @@ def _speechmatics_mark(item: Node, mark: str) -> dict[str, Any]:
 
 def _speechmatics_v1(value: object) -> Iterator[Track]:
     """Speechmatics' first format: `words` with times as strings, and "." as a word of its own."""
-    voices = Voices.of((seconds(s.get("time")), s.get("name")) for s in nodes(value, "speakers[]"))
+    voices = Voices((seconds(s.get("time")), s.get("name")) for s in nodes(value, "speakers[]"))
     said = _SPEECHMATICS_V1.fields(nodes(value, "words[]"), join=" ")
     marks = [not any(map(str.isalnum, field.literal)) for field in said]
     fields = [

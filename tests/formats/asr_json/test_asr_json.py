@@ -510,7 +510,7 @@ def test_seconds(value: object, expected: int | None) -> None:
 def test_other_clocks() -> None:
     assert seconds("170", 1) == 170
     assert seconds(39100000.0, 1e-4) == 3910
-    voices = Voices.of([(500, "a"), (None, "b"), (2900, "c")])
+    voices = Voices([(500, "a"), (None, "b"), (2900, "c")])
     assert [voices.at(moment) for moment in (None, 0, 500, 2899, 2900)] == [None, None, "a", "a", "c"]
 
 
