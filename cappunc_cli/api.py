@@ -10,7 +10,7 @@ import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Literal, TypedDict, Unpack, get_args
@@ -141,16 +141,9 @@ def fix(
         require(name, flag, bool, "True or False")
     with _errors_about(source):
         text, found = _content(source, format, encoding)
-        request = FixRequest(
-            _choice(model, language, fast, engine),
-            _options(options),
-            device,
-            format,
-            attach=attach,
-            diacritics=diacritics,
-            numbers=numbers,
-            apostrophes=apostrophes,
-        )
+        others = {"attach": attach, "diacritics": diacritics, "numbers": numbers, "apostrophes": apostrophes}
+        request = FixRequest(_choice(model, language, fast, engine), _options(options), device, format)
+        request = replace(request, **others)
         document = request.read(text, _name(source))
         division = _divided(model, request, document, text)
         new = division.restore()

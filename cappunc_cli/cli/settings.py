@@ -127,27 +127,23 @@ def _parsed(path: Path) -> dict[str, Any]:
 def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
     table = _parsed(path)
     table.pop(PROFILES, None)
-    general = {name: value for name, value in table.items() if not isinstance(value, dict)}
     own = {name: value for name, value in table.items() if isinstance(value, dict)}
     if unknown := sorted(own.keys() - known.keys()):
         raise WrongUsage(f"[{unknown[0]}] is not a command that takes settings: {', '.join(known)}", str(path))
-    for name in general:
-        _check_name(name, [options[name] for options in known.values() if name in options], path)
-    for command, values in own.items():
-        for name in values:
-            _check_name(name, [known[command][name]] if name in known[command] else [], path)
+    general = {name: value for name, value in table.items() if name not in own}
+    for among, names in ((known, general), *(({command: known[command]}, own[command]) for command in own)):
+        for name in names:
+            fields = [options[name] for options in among.values() if name in options]
+            if not fields:
+                raise WrongUsage(f"unknown option: {name}", str(path))
+            if not any(field.option.settable for field in fields):
+                raise WrongUsage(f"--{name} can be given on the command line only", str(path))
     for command, options in known.items():
-        values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
-        for name, value in values.items():
-            if only is None or command == only:
+        if only is None or command == only:
+            for name, value in (
+                {name: general[name] for name in general if name in options} | own.get(command, {})
+            ).items():
                 yield Setting(command, name, _resolved(options[name], value, path), str(path))
-
-
-def _check_name(name: str, fields: Sequence[Field], path: Path) -> None:
-    if not fields:
-        raise WrongUsage(f"unknown option: {name}", str(path))
-    if not any(field.option.settable for field in fields):
-        raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
 def _resolved(field: Field, value: Any, path: Path) -> Any:

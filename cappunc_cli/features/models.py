@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,9 +106,9 @@ def _find(name: str) -> Path:
     raise BadModel(f"no model {name!r} (installed: {names})")
 
 
-def _describe(directory: Path, engine: str) -> dict[str, object]:
+def _describe(directory: Path, engine: str) -> dict[str, Any]:
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
-    known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
+    known: dict[str, Any] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
     try:
         config = ModelConfig.load(directory, ENGINES[engine].config)
     except BadModel as error:
@@ -133,44 +133,30 @@ def scores(directory: Path) -> dict[str, float]:
         return {}
 
 
-def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
+def _table(found: Sequence[Mapping[str, Any]]) -> Iterator[Parts]:
     """One line per model, in columns; the F1 is of the first evaluation set, which recipes list first as best known."""
     rows = [("model", "engine", "MB", "languages", "F1", "of")]
     for model in found:
-        figures = model.get("scores")
-        named, value = next(iter(figures.items()), ("", None)) if isinstance(figures, dict) else ("", None)
+        named, value = next(iter(model.get("scores", {}).items()), ("", None))
+        size, figure = f"{model['bytes'] / 1e6:.1f}", "" if value is None else f"{100 * value:.1f}"
         rows.append(
-            (
-                str(model["name"]),
-                str(model["engine"]),
-                f"{int(str(model['bytes'])) / 1e6:.1f}",
-                str(model["error"]) if "error" in model else _few(_joined(model["languages"]).split()),
-                "" if value is None else f"{100 * value:.1f}",
-                named,
-            )
+            (model["name"], model["engine"], size, model.get("error") or _few(model["languages"]), figure, named)
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = {2, 4}
-    for number, row in enumerate(rows):
-        line = "  ".join(
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        name = line[: widths[0]]
-        yield [(line, HEADING)] if number == 0 else [(name, FILE), (line[len(name) :], "")]
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, (name, *cells) in enumerate(rows):
+        engine, size, codes, figure, named = cells
+        rest = f"  {engine:{sizes[1]}}  {size:>{sizes[2]}}  {codes:{sizes[3]}}  {figure:>{sizes[4]}}  {named}".rstrip()
+        yield [(f"{name:{sizes[0]}}", HEADING if not number else FILE), (rest, "" if number else HEADING)]
 
 
-def _print(model: dict[str, object]) -> None:
-    size = f"{int(str(model['bytes'])) / 1e6:.1f} MB"
-    lines = [("engine", str(model["engine"])), ("size", size), ("directory", str(model["directory"]))]
+def _print(model: Mapping[str, Any]) -> None:
+    lines = [("engine", model["engine"]), ("size", f"{model['bytes'] / 1e6:.1f} MB"), ("directory", model["directory"])]
     if "error" in model:
-        lines.append(("unusable", str(model["error"])))
+        lines.append(("unusable", model["error"]))
     else:
-        shown = {name: _joined(model[name]) for name in ("languages", "marks", "licence", "sha256")}
-        lines += [(name, value) for name, value in shown.items() if value]
-        figures = model["scores"]
-        if isinstance(figures, dict):
-            lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in figures.items()]
+        shown = (("languages", " "), ("marks", " "), ("licence", ""), ("sha256", ""))
+        lines += [(name, " ".join(model[name]) if between else model[name]) for name, between in shown if model[name]]
+        lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in model["scores"].items()]
     typer.echo(escape_controls(model["name"]))
     before = ""
     for title, value in lines:
@@ -182,7 +168,3 @@ def _few(codes: Sequence[str]) -> str:
     """As many language codes as fit on a line."""
     shown = " ".join(codes[:_LANGUAGES])
     return shown if len(codes) <= _LANGUAGES else f"{shown} +{len(codes) - _LANGUAGES}"
-
-
-def _joined(value: object) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from cappunc_cli.errors import CappuncError
@@ -83,34 +82,27 @@ def diff_lines(diff: str) -> Iterator[Parts]:
     yield from ([(line, HEADING)] for line in lines[:2])
     removed: list[str] = []
     added: list[str] = []
-    for line in lines[2:]:
-        if line.startswith("-") and not added:
-            removed.append(line)
-        elif line.startswith("+"):
-            added.append(line)
-        elif not line.startswith("\\"):  # `\ No newline at end of file` may split a pair
-            yield from _changed(removed, added)
-            removed, added = ([line], []) if line.startswith("-") else ([], [])
-            if not removed:
-                yield [(line, "cyan" if line.startswith("@@") else "")]
-    yield from _changed(removed, added)
+    for line in [*lines[2:], ""]:
+        if line.startswith("\\"):  # `\ No newline at end of file` may split a pair
+            continue
+        if line.startswith("+") or (line.startswith("-") and not added):
+            (added if line[0] == "+" else removed).append(line)
+            continue
+        for own, others, style in ((removed, added, _REMOVED), (added, removed, _ADDED)):
+            for i, one in enumerate(own):
+                yield _line(one, others[i] if len(own) == len(others) else "", style)
+        removed, added = ([line], []) if line.startswith("-") else ([], [])
+        if line and not removed:
+            yield [(line, "cyan" if line.startswith("@@") else "")]
 
 
-def _changed(removed: Sequence[str], added: Sequence[str]) -> Iterator[Parts]:
-    """The lines of a hunk's change, the removed ones first."""
-    paired = len(removed) == len(added)
-    for lines, others, style in ((removed, added, _REMOVED), (added, removed, _ADDED)):
-        for line, other in zip_longest(lines, others if paired else (), fillvalue=""):
-            yield _line(line, other[1:] if paired else None, style)
-
-
-def _line(line: str, other: str | None, style: str) -> Parts:
+def _line(line: str, other: str, style: str) -> Parts:
     """A line in its style, with the words highlighted that differ from the `other` line's at the same position."""
-    words = line[1:].split(" ")
-    if other is None or len(other_words := other.split(" ")) != len(words):
+    words, others = line[1:].split(" "), other[1:].split(" ")
+    if not other or len(others) != len(words):
         return [(line, style)]
     parts = [(line[0], style)]
-    for i, (word, other_word) in enumerate(zip(words, other_words, strict=True)):
+    for i, (word, other_word) in enumerate(zip(words, others, strict=True)):
         parts += [(" " if i else "", style), (word, style if word == other_word else f"{_CHANGED} {style}")]
     return parts
 

@@ -79,34 +79,28 @@ class Reporter:
         if not tally.files or self.quiet or sys.stderr is None or not sys.stderr.isatty():
             yield
             return
+        from rich import progress
         from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
 
-        name = TextColumn("{task.description}")
-        counts = (MofNCompleteColumn(separator=" of "), TaskProgressColumn(), TimeElapsedColumn())
-        left = (TextColumn("left:"), TimeRemainingColumn())
-        console = Console(stderr=True)
-        coloured = is_coloured(sys.stderr)
-        with Progress(SpinnerColumn(), name, BarColumn(20), *counts, *left, console=console, transient=True) as bar:
+        columns = (
+            progress.SpinnerColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(20),
+            progress.MofNCompleteColumn(separator=" of "),
+            progress.TaskProgressColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left:"),
+            progress.TimeRemainingColumn(),
+        )
+        console, coloured = Console(stderr=True), is_coloured(sys.stderr)
+        with progress.Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("", total=tally.files)
             self._print = lambda parts: print_on(console, parts if coloured else [(plain(parts), "")])
             self._bar = bar
-
-            def show(name: str, done: float) -> None:
-                # Show the first file at once rather than at the next refresh.
-                bar.update(task, description=escape(escape_controls(name)), completed=done, refresh=not done)
-
-            tally.show = show
+            # Show the first file at once rather than at the next refresh.
+            tally.show = lambda name, done: bar.update(
+                task, description=escape_controls(name), completed=done, refresh=not done
+            )
             try:
                 yield
             finally:
@@ -139,32 +133,27 @@ class FileTally:
     _left: dict[str, None] = field(default_factory=dict)
     _group: int = 0
     _before: int = 0
-    #: What was shown last, and the last file that is done.
+    #: What was shown last.
     _shown: float = 0.0
-    _last: str = ""
 
     def begin(self, names: Iterable[str]) -> None:
         """Start on these files."""
-        if self.show is None:
-            return
         self._left = dict.fromkeys(names)
         self._group, self._before = len(self._left), self.done
         self.advance(0.0)
 
     def advance(self, share: float) -> None:
         """Show the share of the words of these files that the model has read."""
-        if self.show is None:
-            return
-        name = next(iter(self._left), self._last)
-        # A group that failed is read again, file by file.
-        self._shown = max(self._shown, self.done, self._before + share * self._group)
-        self.show(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}", self._shown)
+        if self.show is not None:
+            name = next(iter(self._left), "")
+            # A group that failed is read again, file by file.
+            self._shown = max(self._shown, self.done, self._before + share * self._group)
+            self.show(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}", self._shown)
 
     def finish(self, name: str) -> None:
         """Mark a file as done."""
         self.done += 1
         self._left.pop(name, None)
-        self._last = name
         self.advance(0.0)
 
     def summary(self, verb: str = "done", resumable: bool = False) -> str:
