@@ -13,7 +13,7 @@ from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
 from cappunc_cli.errors import BadOption, CappuncError
 from cappunc_cli.files.encodings import codec_name
 from cappunc_cli.files.glossary_file import load_glossaries
-from cappunc_cli.files.input_files import Job, find_inputs
+from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
@@ -80,10 +80,7 @@ def input_jobs(
 ) -> list[Job]:
     """The jobs for the `names` of `input_names`; with `results`, earlier results of `fix` are among them."""
     below = inputs.files[0] if inputs.files and inputs.files_from else None
-    found = find_inputs(
-        names, inputs.format_name, reporter.error, output, inputs.encoding, below=below, results=results
-    )
-    return list(found)
+    return Search(inputs.format_name, output, inputs.encoding, results, below).jobs(names, reporter.error)
 
 
 def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import BadOption, UnknownFormat
@@ -103,12 +102,14 @@ def rendered(reports: Sequence[Report], suffix: str) -> str:
     """All reports as the content of a file with this suffix."""
     if suffix == ".json":
         return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
-    rows = [(report, entry) for report in reports for entry in report["faults"]]
     if suffix == ".csv":
         text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(_COLUMNS)
-        table.writerows(_row(report, entry) for report, entry in rows)
+        table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        for report in reports:
+            for entry in report["faults"]:
+                times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
+                table.writerow({**report, **entry, **times})
         return text.getvalue()
     return _page(reports)
 
@@ -137,8 +138,3 @@ def _page(reports: Sequence[Report]) -> str:
         f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></main>"
     )
     return HtmlPage("Captions", body).html()
-
-
-def _row(report: Report, entry: dict[str, Any]) -> tuple[object, ...]:
-    times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
-    return tuple({**report, **entry, **times}[column] for column in _COLUMNS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TypeVar
@@ -104,52 +104,88 @@ def fixed_name(source: PurePath) -> str:
     return f"{source.stem}.fixed{source.suffix}"
 
 
-def find_inputs(
-    names: Sequence[str],
-    format_name: str | None,
-    refuse: Callable[[CappuncError], None],
-    output: str | None = None,
-    encoding: str | None = None,
-    results: bool = False,
-    below: str | None = None,
-) -> list[Job]:
-    """A job for each input file, once, without targets yet; `encoding` is that of all files, if the user named it.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How the inputs of a command are searched for.
 
-    A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
-    are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
-    earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made from.
-    If all names are `below` one directory, results keep their paths below it.
-    `refuse` is called for unreadable directories, and for pipes found in directories. Raises CappuncError if there is
-    no file.
+    Directories are searched for files of the `format` (None: of any), without hidden files, files in `output`, and the
+    results of earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made
+    from. `encoding` is that of all files, if the user named it. If all names are `below` one directory, results keep
+    their paths below it.
     """
-    remote = output is not None and is_url(output)
-    excluded = None if output in (None, PIPE) or remote else Path(output or "")
-    results_root = f"{str(output).rstrip('/')}/" if remote else ""
-    unread: list[OSError] = []
-    found = [
-        entry
-        for name in names
-        for entry in _expand(name, format_name, excluded, unread.append, results)
-        if not (remote and not is_pattern(name) and entry.source != name and entry.source.startswith(results_root))
-    ]
-    refused = [about(error, "") for error in unread]
-    # Without any file, the last error ends the command.
-    fatal = None if found else refused.pop() if refused else CappuncError("no files of a known format found")
-    for error in refused:
-        refuse(error)
-    if fatal is not None:
-        raise fatal
-    named = set(names)
-    jobs: dict[tuple[str, Path], Job] = {}
-    for entry in found:
-        relative = (_path_below(entry.source, below) if below is not None else None) or Path(entry.relative)
-        job = Job(entry.source, None, entry.source not in named, encoding, relative, size=entry.size, tag=entry.tag)
-        jobs.setdefault((job.source, job.relative), job)
-    return list(jobs.values())
+
+    format: str | None = None
+    output: str | None = None
+    encoding: str | None = None
+    results: bool = False
+    below: str | None = None
+
+    def jobs(self, names: Sequence[str], refuse: Callable[[CappuncError], None]) -> list[Job]:
+        """A job for each input file, once, without targets yet.
+
+        A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. `refuse`
+        is called for unreadable directories, and for pipes found in directories. Raises CappuncError without any file.
+        """
+        unread: list[OSError] = []
+        jobs: dict[tuple[str, Path], Job] = {}
+        for entry in (entry for name in names for entry in self._expand(name, unread.append)):
+            relative = _path_below(entry.source, self.below) or Path(entry.relative)
+            found = entry.source not in names
+            job = Job(entry.source, None, found, self.encoding, relative, size=entry.size, tag=entry.tag)
+            jobs.setdefault((job.source, job.relative), job)
+        refused = [about(error, "") for error in unread]
+        # Without any file, the last error ends the command.
+        fatal = None if jobs else refused.pop() if refused else CappuncError("no files of a known format found")
+        for error in refused:
+            refuse(error)
+        if fatal is not None:
+            raise fatal
+        return list(jobs.values())
+
+    def _expand(self, name: str, unread: Callable[[OSError], None]) -> Iterator[Entry]:
+        path = Path(name)
+        if name == PIPE:
+            yield Entry(PIPE, "stdin")
+        elif is_url(name):
+            yield from self._expand_url(name)
+        elif not os.path.lexists(path) and is_pattern(name):
+            yield from (Entry(source, relative) for source, relative in match_paths(name, unread))
+        elif not path.is_dir():
+            yield Entry(name, path.name)
+        else:
+            output = None if self.output in (None, PIPE) or is_url(self.output) else Path(self.output or "")
+            for folder, folders, names in os.walk(path, onerror=unread):
+                folders[:] = sorted(f for f in folders if f[0] != "." and not _is_same(Path(folder, f), output))
+                for here in (Path(folder, file) for file in self._select(sorted(names))):
+                    if is_pipe(str(here)):
+                        unread(_unnamed_pipe(here))
+                    else:
+                        yield Entry(str(here), here.relative_to(path).as_posix())
+
+    def _expand_url(self, url: str) -> Iterator[Entry]:
+        if is_pattern(url):
+            yield from match_url(url)
+        elif is_url_directory(url):
+            excluded = f"{self.output.rstrip('/')}/" if is_url(self.output) and self.output else "\0"
+            below = {entry.relative: entry for entry in walk_url(url) if not entry.source.startswith(excluded)}
+            yield from (below[relative] for relative in self._select(list(below)))
+        else:
+            yield Entry(url, PurePosixPath(url).name)
+
+    def _select(self, names: Sequence[str]) -> list[str]:
+        """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, or vice versa."""
+        suffixes = format_suffixes(self.format)
+        paths = [path for path in map(PurePosixPath, names) if path.name[0] != "." and path.suffix.lower() in suffixes]
+        if not self.results:
+            return [str(path) for path in paths if not path.stem.endswith(".fixed")]
+        known = set(paths)
+        return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
 
 
-def _path_below(source: str, root: str) -> Path | None:
+def _path_below(source: str, root: str | None) -> Path | None:
     """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
+    if root is None:
+        return None
     if is_url(source):
         start = f"{root.rstrip('/')}/"
         return Path(source.removeprefix(start)) if source.startswith(start) else None
@@ -161,40 +197,6 @@ def format_suffixes(format_name: str | None) -> frozenset[str]:
     if format_name is None:
         return _ALSO | {suffix for form in FORMATS.values() for suffix in form.suffixes}
     return frozenset(FORMATS[format_name].suffixes)
-
-
-def _expand(
-    name: str, format_name: str | None, output: Path | None, unread: Callable[[OSError], None], results: bool
-) -> Iterator[Entry]:
-    path = Path(name)
-    if name == PIPE:
-        yield Entry(PIPE, "stdin")
-    elif is_url(name):
-        yield from _expand_url(name, format_suffixes(format_name), results)
-    elif not os.path.lexists(path) and is_pattern(name):
-        yield from (Entry(source, relative) for source, relative in match_paths(name, unread))
-    elif not path.is_dir():
-        yield Entry(name, path.name)
-    else:
-        suffixes = format_suffixes(format_name)
-        for folder, folders, names in os.walk(path, onerror=unread):
-            folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_same(Path(folder, f), output))
-            for file in _select(sorted(names), suffixes, results):
-                here = Path(folder, file)
-                if is_pipe(str(here)):
-                    unread(_unnamed_pipe(here))
-                else:
-                    yield Entry(str(here), here.relative_to(path).as_posix())
-
-
-def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[Entry]:
-    if is_pattern(url):
-        yield from match_url(url)
-    elif is_url_directory(url):
-        below = {entry.relative: entry for entry in walk_url(url)}
-        yield from (below[relative] for relative in _select(list(below), suffixes, results))
-    else:
-        yield Entry(url, PurePosixPath(url).name)
 
 
 def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tuple[str, str]]:
@@ -238,25 +240,6 @@ def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tup
 def _unnamed_pipe(path: Path) -> OSError:
     """Reading it would block until somebody writes to it."""
     return OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path))
-
-
-def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
-    """Whether a file found in a directory may be an input by its name: neither hidden nor an earlier result."""
-    path = PurePosixPath(relative)
-    return _has_suffix(path, suffixes) and not path.stem.endswith(".fixed")
-
-
-def _has_suffix(path: PurePosixPath, suffixes: Collection[str]) -> bool:
-    return path.suffix.lower() in suffixes and not path.name.startswith(".")
-
-
-def _select(names: Sequence[str], suffixes: Collection[str], results: bool) -> list[str]:
-    """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, otherwise vice versa."""
-    if not results:
-        return [name for name in names if is_transcript_name(name, suffixes)]
-    paths = [path for path in map(PurePosixPath, names) if _has_suffix(path, suffixes)]
-    known = set(paths)
-    return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
 
 
 def _is_same(folder: Path, output: Path | None) -> bool:

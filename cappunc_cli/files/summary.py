@@ -95,45 +95,39 @@ class Summary:
         if self.failed and self.asked > 1:
             reporter.error(f"{self.failed} of {self.asked} files failed")
         if self.asked > _FILES_LISTED or self.known:
-            reporter.info(f"{self._files(' files fixed')}; {self._pace()}")
+            pace = f"{self.words:,} words in {self._seconds():.1f} s, {self._pace(self.words)}"
+            reporter.info(f"{self._files(' files fixed')}; {pace}")
 
     def line(self) -> str:
         """A progress line: `1,200 of 100,000 files, 5,400 words/s, 12 min left, 3 failed`."""
-        seconds = self._seconds()
         todo = self.asked - self.known
-        left = (todo - self.finished) * seconds / self.finished if self.finished else None
-        parts = [
-            f"{self.finished:,} of {todo:,} files",
-            f"{self.words / seconds:,.0f} words/s",
-            f"{_duration(left)} left" if left is not None else "",
-            f"{self.failed:,} failed" if self.failed else "",
-        ]
-        return ", ".join(filter(None, parts))
+        parts = [f"{self.finished:,} of {todo:,} files", self._pace(self.words)]
+        if self.finished:
+            parts.append(f"{_duration((todo - self.finished) * self._seconds() / self.finished)} left")
+        return ", ".join([*parts, *([f"{self.failed:,} failed"] if self.failed else [])])
 
     def table(self) -> list[str]:
         """The lines of a summary with words by language, reasons and nodes."""
         shares = ", ".join(f"{code} {count:,}" for code, count in self.languages.most_common() if count)
-        pace = f"{_duration(self._seconds())}, {self.words / self._seconds():,.0f} words/s"
-        rows = [("files", self._files()), ("words", f"{self.words:,}{f' ({shares})' if shares else ''} in {pace}")]
+        spent = f"{_duration(self._seconds())}, {self._pace(self.words)}"
+        rows = [("files", self._files()), ("words", f"{self.words:,}{f' ({shares})' if shares else ''} in {spent}")]
         common = self.reasons.most_common(_REASONS)
         rows += [("failed", f"{count:,} × {reason}") for reason, count in common]
         if rest := self.failed - sum(count for _, count in common):
             rows.append(("failed", f"{rest:,} for other reasons"))
         for name, words in sorted(self.node_words.items()):
-            each = f"{self.node_files[name]:,} files, {words:,} words, {words / self._seconds():,.0f} words/s"
-            rows.append(("node", f"{name}: {each}"))
+            rows.append(("node", f"{name}: {self.node_files[name]:,} files, {words:,} words, {self._pace(words)}"))
         return [f"{head:8} {text}" for head, text in rows]
 
     def _seconds(self) -> float:
         return max(time.perf_counter() - self.started, 1e-9)
 
+    def _pace(self, words: int) -> str:
+        return f"{words / self._seconds():,.0f} words/s"
+
     def _files(self, fixed: str = " fixed") -> str:
         counts = ((self.known, "up to date"), (self.skipped, "skipped"), (self.failed, "failed"))
         return ", ".join([f"{self.fixed:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
-
-    def _pace(self) -> str:
-        seconds = self._seconds()
-        return f"{self.words:,} words in {seconds:.1f} s, {self.words / seconds:,.0f} words/s"
 
 
 def kind_of(reason: str) -> str:

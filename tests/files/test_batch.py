@@ -22,7 +22,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.executors import FILES_TOGETHER, in_processes, in_this_process, job_groups
-from cappunc_cli.files.input_files import Job, find_inputs
+from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -184,7 +184,7 @@ def test_a_directory_with_one_file_becomes_a_directory(tmp_path: Path) -> None:
 
 def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
     assert cappunc("in", "-o", "in/fixed", cwd=tree).returncode == 0
-    assert len(find_inputs([str(tree / "in")], "txt", pytest.fail, str(tree / "in/fixed"))) == 30
+    assert len(Search("txt", str(tree / "in/fixed")).jobs([str(tree / "in")], pytest.fail)) == 30
 
 
 def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,7 +187,7 @@ def test_the_silence_is_estimated_from_the_clock_and_the_lag(
     for second, words in blocks:
         monkeypatch.setattr(time, "monotonic", lambda second=second: second)
         for word in words:
-            captions.take(PlainToken(" ", word))
+            captions.take(PlainToken((word,), (True,), False, " "))
     last = blocks[-1][0] + waited
     monkeypatch.setattr(time, "monotonic", lambda: last)
     captions.write_overdue()

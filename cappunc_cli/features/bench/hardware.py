@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -63,10 +64,11 @@ def _cpu() -> str:
 
 
 def _memory() -> float | None:
-    path = Path("/proc/meminfo")
-    if not path.exists():
+    try:
+        kilobytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 10
+    except (AttributeError, ValueError, OSError):  # Windows
         return None
-    return round(int(path.read_text("utf-8").split()[1]) / 1e6, 1)
+    return round(kilobytes / 1e6, 1)
 
 
 def _gpu() -> str | None:

@@ -8,14 +8,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from cappunc_cli.document.pauses import LONGEST_PAUSE
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.stream.live_cues import LiveCues
 from cappunc_cli.files.glossary_file import StreamTermCheck
-from cappunc_cli.formats.json.json_lines import JsonLines, ResultEntry
+from cappunc_cli.formats.json.json_lines import JsonLines, LivePiece, ResultEntry
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.line_breaks import ends_sentence
@@ -29,26 +28,6 @@ _WORD_BEFORE = "a "
 #: restoration.
 _LONGEST_SOUND = 16
 _NOTES = "♪♫♬"
-
-
-class LivePiece(Protocol):
-    """A unit of input that is written as a whole: its tokens, those of them that are words, and their new texts.
-
-    If it `continues` the sentence of the word before it, no mark may come between them.
-    """
-
-    @property
-    def tokens(self) -> Sequence[Word]: ...
-
-    @property
-    def words(self) -> Sequence[Word]: ...
-
-    @property
-    def continues(self) -> bool: ...
-
-    def shown(self, texts: Sequence[str]) -> Sequence[str]: ...
-
-    def written(self, texts: Sequence[str]) -> str: ...
 
 
 class LiveOutput:
@@ -171,31 +150,13 @@ class LiveOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainToken:
-    """A token of plain text, with the white space before it.
-
-    One that is not a word (`is_word`), such as a sound or an address, is written as it is. If it `continues` the
-    sentence of the word before it, no mark may come between them.
-    """
+class PlainToken(LivePiece):
+    """A token of plain text, with the white space before it."""
 
     before: str
-    token: Word
-    is_word: bool = True
-    continues: bool = False
-
-    @property
-    def tokens(self) -> Sequence[Word]:
-        return (self.token,)
-
-    @property
-    def words(self) -> Sequence[Word]:
-        return (self.token,) if self.is_word else ()
-
-    def shown(self, texts: Sequence[str]) -> Sequence[str]:
-        """The token with the new texts of its words."""
-        return (texts[0] if self.is_word else self.token.text,)
 
     def written(self, texts: Sequence[str]) -> str:
+        """The token after its white space."""
         return self.before + self.shown(texts)[0]
 
 
@@ -275,7 +236,7 @@ class LiveInput:
             self._in_sound = 0
         is_word, continues, is_turn = self._is_word(token)
         self._turn += is_turn
-        return PlainToken(before, Word(token, turn=self._turn), is_word, continues and not new_turn)
+        return PlainToken((Word(token, turn=self._turn),), (is_word,), continues and not new_turn, before)
 
     def _is_sung(self, token: str) -> bool:
         """Whether a token belongs to lyrics, which last from a note to the next one or to the end of a line of text."""

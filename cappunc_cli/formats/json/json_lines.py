@@ -24,19 +24,16 @@ _TOKEN = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class ResultEntry:
-    """An object in a line, and its tokens, of which there is usually one.
+class LivePiece:
+    """A unit of live input that is written as a whole, and its tokens, of which there is usually one.
 
     `spoken` tells which of them are words; the others (`@nasa`, `[Applause]`) are written as they are. If it
     `continues` the sentence of the word before it, no mark may come between them.
     """
 
-    line: str
-    node: Node
-    literal: Literal
     tokens: tuple[Word, ...]
     spoken: tuple[bool, ...]
-    continues: bool = False
+    continues: bool
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -48,7 +45,20 @@ class ResultEntry:
         return [next(new) if spoken else token.text for token, spoken in zip(self.tokens, self.spoken, strict=True)]
 
     def written(self, texts: Sequence[str]) -> str:
-        """The object as a line of its own, with new texts of its words; everything else stays as it is."""
+        """The piece with new texts of its words; everything else stays as it is."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class ResultEntry(LivePiece):
+    """An object in a line, which becomes a line of its own."""
+
+    line: str
+    node: Node
+    literal: Literal
+
+    def written(self, texts: Sequence[str]) -> str:
+        """The object with new texts of its words, as a line of its own."""
         edits = [
             (old.start() + start, old.start() + stop, text)
             for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
@@ -98,7 +108,7 @@ class JsonLines:
         words = [
             Word(text, None if i else start, None if i < last else end, turn=self._turn) for i, text in enumerate(texts)
         ]
-        return ResultEntry(line, found, literal, tuple(words), (True,) * len(words))
+        return ResultEntry(tuple(words), (True,) * len(words), False, line, found, literal)
 
 
 def _text(found: Node) -> Literal | None:
