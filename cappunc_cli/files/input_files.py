@@ -127,10 +127,10 @@ class Search:
         is called for unreadable directories, and for pipes found in directories. Raises CappuncError without any file.
         """
         unread: list[OSError] = []
-        jobs: dict[tuple[str, Path], Job] = {}
+        named, jobs = set(names), dict[tuple[str, Path], Job]()
         for entry in (entry for name in names for entry in self._expand(name, unread.append)):
             relative = _path_below(entry.source, self.below) or Path(entry.relative)
-            found = entry.source not in names
+            found = entry.source not in named
             job = Job(entry.source, None, found, self.encoding, relative, size=entry.size, tag=entry.tag)
             jobs.setdefault((job.source, job.relative), job)
         refused = [about(error, "") for error in unread]
