@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import NoneType
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
@@ -141,7 +141,12 @@ def fix(
         require(name, flag, bool, "True or False")
     with _errors_about(source):
         text, found = _content(source, format, encoding)
-        others = {"attach": attach, "diacritics": diacritics, "numbers": numbers, "apostrophes": apostrophes}
+        others: dict[str, Any] = {
+            "attach": attach,
+            "diacritics": diacritics,
+            "numbers": numbers,
+            "apostrophes": apostrophes,
+        }
         request = FixRequest(_choice(model, language, fast, engine), _options(options), device, format)
         request = replace(request, **others)
         document = request.read(text, _name(source))
