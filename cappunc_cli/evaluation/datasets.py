@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cappunc_cli.document.labels import TERMINAL, Case, Label, dress, strip
 from cappunc_cli.document.words import Word
@@ -26,6 +27,8 @@ _MARKS = {
     "EXCLAMATION": "!", "EXCLAMATIONMARK": "!", "EXCLAM": "!", "COLON": ":", "SEMICOLON": ";", "DASH": "—",
     "ELLIPSIS": "…", ",": ",", ".": ".", "?": "?", "!": "!", ":": ":", ";": ";", "-": "—", "—": "—", "…": "…",
 }  # fmt: skip
+#: A word, its mark, and its case if the file tells it.
+_Row = tuple[str, str, Case | None]
 _CASES = {"0": Case.LOWER, "1": Case.CAPITAL, "2": Case.UPPER}
 _PIECE = re.compile(r"(?:n['’]t|['’](?:s|re|m|ll|ve|d|t))", re.IGNORECASE)
 _NEMO = re.compile(r"[O.,?!:;\-—…][OU](?: [O.,?!:;\-—…][OU])*")
@@ -41,21 +44,16 @@ class Source:
 
     def stripped(self) -> list[Word]:
         """The words as a recogniser writes them: lower case, no marks; times and turns are kept."""
-        return [
-            replace(word, text=strip(word.text)[0])
-            for word in (self.words if self.recognised is None else self.recognised)
-        ]
+        words = self.words if self.recognised is None else self.recognised
+        return [replace(word, text=strip(word.text)[0]) for word in words]
 
     def lowered(self) -> list[Word]:
         """The reference words in lower case with their marks. Raises BadInput if there are recognised words."""
         if self.recognised is not None:
             raise BadInput(f"{self.name}: recognised words have no marks to keep")
-        return [replace(word, text=_lower(word.text)) for word in self.words]
-
-
-def _lower(text: str) -> str:
-    bare, label = strip(text)
-    return dress(bare, replace(label, case=Case.LOWER, form=""))
+        split = (strip(word.text) for word in self.words)
+        texts = (dress(bare, replace(label, case=Case.LOWER, form="")) for bare, label in split)
+        return [replace(word, text=text) for word, text in zip(self.words, texts, strict=True)]
 
 
 def gold_windows(source: Source, most: int) -> Iterator[Source]:
@@ -80,20 +78,15 @@ def gold_windows(source: Source, most: int) -> Iterator[Source]:
 
 def is_json_lines(text: str) -> bool:
     """Whether the first line is a document of a data set."""
-    line = text[: text.find("\n")] if "\n" in text else text
-    if not line.lstrip().startswith("{"):
-        return False
     try:
-        value = json.loads(line)
-    except ValueError:
+        value = json.loads(text.partition("\n")[0])
+    except (ValueError, RecursionError):
         return False
     if not isinstance(value, dict) or "id" not in value:
         return False
-    return ("ref" in value and "hyp" in value) or _is_rows(value.get("words"))
-
-
-def _is_rows(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(row, list) and len(row) == 3 for row in value)
+    rows = value.get("words")
+    timed = isinstance(rows, list) and all(isinstance(row, list) and len(row) == 3 for row in rows)
+    return timed or ("ref" in value and "hyp" in value)
 
 
 def read_json_lines(text: str) -> Iterator[Source]:
@@ -107,42 +100,34 @@ def read_json_lines(text: str) -> Iterator[Source]:
             raise BadInput(f"not a document ({error})", line=number) from error
 
 
-def _documents(value: dict[str, object]) -> Iterator[Source]:
+def _documents(value: dict[str, Any]) -> Iterator[Source]:
     name = str(value["id"])
     if "ref" not in value:
         yield Source(name, _timed(value["words"], value.get("spk")))
         return
     reference = _timed([[text, None, None] for text in _list(value["ref"])], value.get("ref_spk"))
-    engines = value["hyp"]
-    if not isinstance(engines, dict):
-        raise ValueError("hyp is not an object")
-    for engine, rows in engines.items():
+    for engine, rows in value["hyp"].items():
         yield Source(f"{name} {engine}", reference, _timed(rows, None))
 
 
-def _list(value: object) -> list[object]:
+def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError("expected a list")
     return value
 
 
-def _timed(rows: object, speakers: object) -> list[Word]:
+def _timed(rows: Any, speakers: Any) -> list[Word]:
     words: list[Word] = []
     turn, last = 0, None
-    speaker_of = speakers if isinstance(speakers, list) else None
     for i, row in enumerate(_list(rows)):
         text, start, end = _list(row)
-        speaker = speaker_of[i] if speaker_of is not None else None
-        if words and speaker != last:
-            turn += 1
+        speaker = speakers[i] if isinstance(speakers, list) else None
+        turn += bool(words) and speaker != last
         last = speaker
         if any(c.isalnum() for c in str(text)):  # a lone `*` or dash is not a word
-            words.append(Word(str(text), _milliseconds(start), _milliseconds(end), turn=turn))
+            begin, until = (round(time * 1000) if isinstance(time, int | float) else None for time in (start, end))
+            words.append(Word(str(text), begin, until, turn=turn))
     return words
-
-
-def _milliseconds(value: object) -> int | None:
-    return round(float(value) * 1000) if isinstance(value, int | float) else None
 
 
 def is_label_file(text: str) -> bool:
@@ -163,7 +148,7 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _row(line: str) -> tuple[str, str, Case | None] | None:
+def _row(line: str) -> _Row | None:
     """The word, mark and case of a line, or None if the line is not such a row."""
     fields = [field.strip() for field in line.lstrip("\ufeff").split("\t")]
     if len(fields) not in (2, 3):
@@ -181,17 +166,13 @@ def _row(line: str) -> tuple[str, str, Case | None] | None:
 
 def read_label_file(text: str) -> list[str]:
     """The written words of a table; raises BadInput with the number of a line that is not a row."""
-    return list(_words(_rows(text)))
-
-
-def _rows(text: str) -> Iterator[tuple[str, str, Case | None]]:
+    rows = []
     for number, line in enumerate(_lines(text), 1):
-        if not line.strip():
-            continue
-        row = _row(line)
-        if row is None:
-            raise BadInput("expected a word and its label", line=number)
-        yield row
+        if line.strip():
+            rows.append(row := _row(line))
+            if row is None:
+                raise BadInput("expected a word and its label", line=number)
+    return list(_words(filter(None, rows)))
 
 
 def read_nemo(text: str, labels: str) -> list[str]:
@@ -209,9 +190,9 @@ def read_nemo(text: str, labels: str) -> list[str]:
     return list(_words(rows))
 
 
-def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
+def _words(rows: Iterable[_Row]) -> Iterator[str]:
     """Join pieces of contractions to the word before, drop tokens without letters or digits, and write the words."""
-    held: tuple[str, str, Case | None] | None = None
+    held: _Row | None = None
     for word, mark, case in rows:
         if not any(c.isalnum() for c in word):
             # A lone quotation mark, a symbol, or an empty token (dev2012): its mark belongs to the word before.
@@ -229,7 +210,5 @@ def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
 
 def _written(word: str, mark: str, case: Case | None) -> str:
     bare, label = strip(word)
-    if case is None:
-        case = label.case
     # Marks that the tokeniser left on the word (`states,'`) are dropped: the label has its mark.
-    return dress(bare, Label(case, form=label.form)) + mark
+    return dress(bare, Label(case or label.case, form=label.form)) + mark

@@ -169,19 +169,18 @@ def sources(
     With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
     `tally` when they have been consumed.
     """
-    found = matched = False
+    seen = []
     tally = tally or FileTally()
     paths = listing(references)
     tally.files = len(paths)
     for path in paths:
         for source in load_documents(path, how):
-            matched = True
+            seen.append(bool(source.words))
             if source.words:
-                found = True
                 yield from (source,) if windows is None else gold_windows(source, windows)
         tally.done += 1
-    if not found:
-        raise _nothing(how, matched)
+    if not any(seen):
+        raise _nothing(how, bool(seen))
 
 
 def restore_samples(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
