@@ -416,12 +416,12 @@ def hang() -> dict[str, Any]:
         (Path(place) / "sitecustomize.py").write_text(
             "import os, sys, time\n"
             "if 'default_worker' in ' '.join(sys.orig_argv):\n"
-            "    from cappunc_cli.files import fixer\n"
-            "    true = fixer.Settings.read\n"
+            "    from cappunc_cli.files.request import FixRequest\n"
+            "    true = FixRequest.read\n"
             "    def read(self, text, name):\n"
             "        if name.endswith('stop.txt'): time.sleep(10**6)\n"
             "        return true(self, text, name)\n"
-            "    fixer.Settings.read = read\n"
+            "    FixRequest.read = read\n"
         )
         extra = {"PYTHONPATH": f"{place}{os.pathsep}{ROOT}"}
         for name, memory in (("2 GB are more than --file-memory", 1024), ("2 GB are read", 3072)):

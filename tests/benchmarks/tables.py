@@ -253,71 +253,50 @@ def conversions(report: dict[str, Any]) -> str:
     )
 
 
-#: Generated part -> result file -> function that renders it.
+#: Generated part -> the page that has it, and the functions that render its result files.
 PARTS = {
-    "compare": {"peers.json": compare},
-    "speed": {"cpu.json": cpu, "peers.json": peers, "languages.json": languages},
-    "repair": {"stretches.json": studies.repair},
-    "forms": {"forms.json": studies.forms},
-    "agreement": {"agreement.json": studies.agreement},
-    "half-marked": {"half_marked.json": studies.half_marked, "half_marked_en.json": studies.half_marked},
-    "review": {"review.json": studies.review},
-    "own": {"own.json": own},
-    "captions": {"captions.json": studies.captions},
-    "layout": {"layout.json": layout},
-    "stream": {"stream.json": stream},
-    "streams": {"websockets_live.json": many_streams},
-    "chunks": {"chunks.json": studies.chunks},
-    "diacritics": {"diacritics.json": studies.diacritics},
-    "ngrams": {"ngrams.json": studies.ngrams},
-    "pauses": {"drawn_pauses.json": studies.drawn_pauses},
-    "penalty": {"penalty.json": studies.penalty},
-    "mends": {"mends.json": studies.mends},
-    "convert": {"convert.json": conversions},
-    "quotes": {"quotes.json": studies.quotes},
-    "film": {"film.json": studies.film},
-    "other-languages": {"other_languages.json": studies.other_languages},
-}
-#: Generated part -> the page that has it.
-PLACES = {
-    "compare": "README.md",
-    "speed": "docs/benchmarks.md",
-    "repair": "docs/check.md",
-    "forms": "docs/benchmarks.md",
-    "agreement": "docs/check.md",
-    "half-marked": "docs/check.md",
-    "review": "docs/review.md",
-    "own": "docs/train.md",
-    "captions": "docs/benchmarks.md",
-    "layout": "docs/captions.md",
-    "stream": "docs/stream.md",
-    "streams": "docs/stream.md",
-    "chunks": "docs/systems.md",
-    "diacritics": "docs/systems.md",
-    "ngrams": "docs/systems.md",
-    "pauses": "docs/systems.md",
-    "penalty": "docs/systems.md",
-    "mends": "docs/benchmarks.md",
-    "convert": "docs/convert.md",
-    "quotes": "docs/benchmarks.md",
-    "film": "docs/benchmarks.md",
-    "other-languages": "docs/models.md",
+    "compare": ("README.md", {"peers.json": compare}),
+    "speed": ("docs/benchmarks.md", {"cpu.json": cpu, "peers.json": peers, "languages.json": languages}),
+    "repair": ("docs/check.md", {"stretches.json": studies.repair}),
+    "forms": ("docs/benchmarks.md", {"forms.json": studies.forms}),
+    "agreement": ("docs/check.md", {"agreement.json": studies.agreement}),
+    "half-marked": (
+        "docs/check.md",
+        {"half_marked.json": studies.half_marked, "half_marked_en.json": studies.half_marked},
+    ),
+    "review": ("docs/review.md", {"review.json": studies.review}),
+    "own": ("docs/train.md", {"own.json": own}),
+    "captions": ("docs/benchmarks.md", {"captions.json": studies.captions}),
+    "layout": ("docs/captions.md", {"layout.json": layout}),
+    "stream": ("docs/stream.md", {"stream.json": stream}),
+    "streams": ("docs/stream.md", {"websockets_live.json": many_streams}),
+    "chunks": ("docs/systems.md", {"chunks.json": studies.chunks}),
+    "diacritics": ("docs/systems.md", {"diacritics.json": studies.diacritics}),
+    "ngrams": ("docs/systems.md", {"ngrams.json": studies.ngrams}),
+    "pauses": ("docs/systems.md", {"drawn_pauses.json": studies.drawn_pauses}),
+    "penalty": ("docs/systems.md", {"penalty.json": studies.penalty}),
+    "mends": ("docs/benchmarks.md", {"mends.json": studies.mends}),
+    "convert": ("docs/convert.md", {"convert.json": conversions}),
+    "quotes": ("docs/benchmarks.md", {"quotes.json": studies.quotes}),
+    "film": ("docs/benchmarks.md", {"film.json": studies.film}),
+    "other-languages": ("docs/models.md", {"other_languages.json": studies.other_languages}),
 }
 
 
 def page(part: str, results: Path = RESULTS) -> str:
     """The text of a part, from those of its result files that exist, with links relative to its page."""
+    place, makers = PARTS[part]
     found = [
         make(json.loads((results / name).read_text("utf-8")))
-        for name, make in PARTS[part].items()
+        for name, make in makers.items()
         if (results / name).exists()
     ]
     text = "\n".join(found)
-    return text if "/" in PLACES[part] else text.replace("](../", "](")
+    return text if "/" in place else text.replace("](../", "](")
 
 
 def main() -> None:
-    for part, name in PLACES.items():
+    for part, (name, _) in PARTS.items():
         place = ROOT / name
         begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
         head, _, rest = place.read_text("utf-8").partition(begin)
