@@ -14,15 +14,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import onnx
 import torch
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train import export as models
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.features.train.onnx_graph import Weights, read_weights
+from cappunc_cli.features.train.network import read_weights
 from cappunc_cli.features.train.trainer import CHECKPOINT, trained_weights
+from cappunc_cli.restoration.models.graph import Weights
 from models.lab import pause_tables
 from models.lab.corpora import CORPORA
+from models.lab.graphs import save, store_in_four_bits
 from models.lab.network import LabNetwork
 from models.lab.recipe import LabRecipe, project_of
 from models.lab.trainer import network_of
@@ -74,7 +77,12 @@ def export(
     pause_tables.settle(network)
     if recipe.averaged and recipe.start:
         average(network, read_weights(recipe.start)[1], recipe.averaged)
-    models.export(network, recipe, directory, LabWindows.load(recipe, corpora), kind)
+    windows = LabWindows.load(recipe, corpora)
+    models.export(network, recipe, directory, windows, kind)
+    if recipe.word_bits == 4 and kind != "float32":
+        model = onnx.load(directory / "model.onnx")
+        store_in_four_bits(model, network.words.weight.numpy())
+        models.finish(network, recipe, directory, windows, save(model, directory))
     if network.crf is not None:
         free = [0.0] * network.shape.marks
         path = directory / "config.json"

@@ -11,7 +11,8 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+from cappunc_cli.features.train.network import JointNetwork
+from cappunc_cli.restoration.models.graph import NetworkShape
 
 #: Metadata key of a weights file for the network's sizes, as JSON.
 SHAPE = "shape"

@@ -43,6 +43,8 @@ class LabRecipe(Recipe):
     crf: float = 0.0
     #: The share of the weights of `start` in the average that is exported.
     averaged: float = 0.0
+    #: Bits in which piece vectors are stored: 8 or 4.
+    word_bits: int = 8
     #: A larger model to learn from, and the weight of its probabilities in the targets; the rest is the text's.
     teacher: Path | None = None
     taught: float = 0.5

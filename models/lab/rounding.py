@@ -28,12 +28,12 @@ from onnx import helper
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.gpu import Matrix, dense_products, for_all_pieces
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import MASK
 from cappunc_cli.restoration.models.session import Feeds
 from cappunc_cli.restoration.pipeline import probabilities
+from models.lab.graphs import Matrix, dense_products, for_all_pieces
 
 #: Rows kept of each batch of about a thousand.
 _ROWS_PER_BATCH = 64

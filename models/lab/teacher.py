@@ -13,8 +13,7 @@ from torch import Tensor
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.dataset import Vocabulary
-from cappunc_cli.features.train.network import JointNetwork, mixed_precision
-from cappunc_cli.features.train.onnx_graph import read_weights
+from cappunc_cli.features.train.network import JointNetwork, mixed_precision, read_weights
 from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab.recipe import LabRecipe

@@ -28,8 +28,7 @@ from torch import Tensor
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.features.train.network import NEIGHBOURS, JointNetwork, NetworkShape, initialise, mixed_precision
-from cappunc_cli.features.train.onnx_graph import read_weights
+from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
     LabelledWords,
@@ -41,6 +40,7 @@ from cappunc_cli.features.train.trainer import (
     tensors,
 )
 from cappunc_cli.features.train.windows import IGNORED
+from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape
 from models.lab import encoders, pause_tables, vocabulary_transfer
 from models.lab.corpora import CORPORA
 from models.lab.mark_chain import negative_log_likelihood, pad_texts

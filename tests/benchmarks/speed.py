@@ -25,7 +25,6 @@ from onnx import TensorProto, helper, numpy_helper
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.gpu import dense_products
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import physical_cores
@@ -70,7 +69,7 @@ class Ceiling:
 
     def __init__(self, directory: Path) -> None:
         graph = onnx.load(directory / "model.onnx").graph
-        self._shapes = Counter(product.weight.shape for product in dense_products(graph).values())
+        self._shapes = Counter(tuple(t.dims) for t in graph.initializer if t.name.endswith(".int8"))
         self._rates: dict[tuple[str, tuple[int, ...]], float] = {}
 
     def measure(self) -> None:

@@ -23,9 +23,9 @@ from tokenizers import Tokenizer
 from cappunc_cli.document.labels import MARKS, Case
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import JointNetwork
-from cappunc_cli.features.train.onnx_graph import Weights, build, save
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Windows
+from cappunc_cli.restoration.models.graph import Weights, build
 from cappunc_cli.restoration.models.network import softmax
 from cappunc_cli.restoration.models.registry import INPUTS
 
@@ -110,10 +110,14 @@ def export(network: JointNetwork, recipe: Recipe, directory: Path, windows: Wind
             exact.write_bytes(build(arrays, network.shape, "float32", metadata).SerializeToString())
             parity(network, exact)
     directory.mkdir(parents=True, exist_ok=True)
-    files = save(build(arrays, network.shape, kind, metadata, recipe.word_bits), directory)
+    (directory / "model.onnx").write_bytes(build(arrays, network.shape, kind, metadata).SerializeToString())
+    finish(network, recipe, directory, windows, ["model.onnx"])
+
+
+def finish(network: JointNetwork, recipe: Recipe, directory: Path, windows: Windows, weights: Sequence[str]) -> None:
+    """Compare model.onnx with the network on `windows`, and write what belongs beside its files `weights`."""
     _agree_on_text(network, directory / "model.onnx", windows)
-    config = write_beside(recipe, directory, files, network.shape.positions)
-    write_json(directory / "config.json", config)
+    write_json(directory / "config.json", write_beside(recipe, directory, weights, network.shape.positions))
 
 
 def write_beside(recipe: Recipe, directory: Path, weights: Sequence[str], positions: int) -> dict[str, Any]:

@@ -10,43 +10,13 @@ which a word can have several besides its one mark (opening marks, quotes), have
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-#: Pieces to each side that the convolution over the piece vectors sees.
-NEIGHBOURS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkShape:
-    """Sizes of the network, saved with every checkpoint.
-
-    `embedding` is the width of the piece vectors. If it is smaller than `width`, a convolution over each piece and
-    its NEIGHBOURS widens them: most of a small model is its vocabulary (ALBERT, section 3.1), and attention needs
-    millions of words to learn that a mark depends on the next word, which a convolution has built in.
-    `around` is the number of paired marks. `eps` is the constant of every LayerNorm. With `buckets`, all layers
-    add one bias per relative position and head to the attention scores (`relative_buckets`); 0: none.
-    """
-
-    vocabulary: int = 30522
-    positions: int = 512
-    embedding: int = 384
-    width: int = 384
-    heads: int = 12
-    layers: int = 6
-    inner: int = 1536
-    pause_bins: int = 20  # not counting bin 0, "unknown", which adds nothing
-    case_width: int = 32
-    cases: int = 4
-    marks: int = 9
-    around: int = 0
-    eps: float = 1e-12
-    buckets: int = 0
+from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape, read_arrays, relative_buckets
 
 
 class Block(nn.Module):
@@ -91,7 +61,7 @@ class JointNetwork(nn.Module):
     In training, the share `dropout` of the encoder's input and of what each layer adds to it is zero.
     """
 
-    def __init__(self, shape: NetworkShape = NetworkShape(), dropout: float = 0.0) -> None:
+    def __init__(self, shape: NetworkShape, dropout: float = 0.0) -> None:
         super().__init__()
         self.shape = shape
         narrow = shape.embedding != shape.width
@@ -158,18 +128,10 @@ def mixed_precision(device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 
-def relative_buckets(length: int, buckets: int) -> NDArray[np.int64]:
-    """The bucket of each relative position (key minus query), [length, length].
-
-    T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet uses them: one half is for keys after the
-    query. Of each half, one half has a bucket per distance, the other logarithmic buckets up to 128.
-    """
-    apart = np.arange(length)[None, :] - np.arange(length)[:, None]
-    half, exact = buckets // 2, buckets // 4
-    distance = np.abs(apart)
-    grown = np.log(np.maximum(distance, 1) / exact) / math.log(128 / exact) * (half - exact)
-    far = np.minimum(exact + grown.astype(np.int64), half - 1)
-    return np.where(apart > 0, half, 0) + np.where(distance < exact, distance, far)
+def read_weights(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
+    """Sizes and state dict of a model.onnx; raises BadModel as `read_arrays`."""
+    shape, arrays = read_arrays(path)
+    return shape, {name: torch.tensor(values) for name, values in arrays.items()}
 
 
 def initialise(network: JointNetwork) -> None:

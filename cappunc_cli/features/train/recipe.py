@@ -67,8 +67,6 @@ class Recipe:
     vocabulary: int = 0
     #: The paired marks that the network restores besides the one mark per word.
     around: tuple[str, ...] = ()
-    #: Bits in which piece vectors are stored: 8 or 4.
-    word_bits: int = 8
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""

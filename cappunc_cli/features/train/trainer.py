@@ -19,10 +19,10 @@ from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
 from cappunc_cli.features.train import spectral
 from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.dataset import PAIRED_MARKS, TokenStream, Vocabulary
-from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise, mixed_precision
-from cappunc_cli.features.train.onnx_graph import read_weights
+from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
+from cappunc_cli.restoration.models.graph import NetworkShape
 
 SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps

@@ -180,11 +180,13 @@ def _on_gpu(path: Path, index: int) -> tuple[Any, str]:
 
     missing = f"CUDA cannot be used: its libraries are missing or incompatible; {install_extra('cuda')}"
     try:
-        from cappunc_cli.restoration.models.gpu import float16_model
+        from cappunc_cli.restoration.models.graph import float16_model
 
         model = float16_model(path)
     except ImportError:
         return None, f"CUDA cannot be used: the package onnx is missing; {install_extra('cuda')}"
+    except BadModel as error:
+        return None, f"CUDA cannot be used: {error}"
     if hasattr(onnxruntime, "preload_dlls"):
         # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
         with _silence():

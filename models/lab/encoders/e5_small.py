@@ -20,7 +20,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.network import NetworkShape
+from cappunc_cli.restoration.models.graph import NetworkShape
 from models.lab.encoders.pretrained_encoder import PretrainedEncoder
 
 _BLOCK = 32

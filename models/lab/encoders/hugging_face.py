@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.network import NetworkShape
+from cappunc_cli.restoration.models.graph import NetworkShape
 from models.lab.encoders.pretrained_encoder import PretrainedEncoder
 
 #: The longest windows, in training and on held-out text.

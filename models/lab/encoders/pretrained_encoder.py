@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from cappunc_cli.features.train.network import NetworkShape
+from cappunc_cli.restoration.models.graph import NetworkShape
 from cappunc_cli.restoration.models.network import CLOSING, OPENING
 from models.lab.network import SHAPE
 

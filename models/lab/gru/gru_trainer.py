@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.document.labels import LOWER
-from cappunc_cli.features.train.network import mixed_precision
-from cappunc_cli.features.train.onnx_graph import read_weights
+from cappunc_cli.features.train.network import mixed_precision, read_weights
 from cappunc_cli.features.train.trainer import FOLDED, F1Counter, Learner, largest_corpora, resume, run
 from cappunc_cli.features.train.windows import IGNORED, Batch
 from cappunc_cli.restoration.decoding.passage import ENDS

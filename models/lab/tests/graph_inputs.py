@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import onnx
 
-from cappunc_cli.restoration.models.gpu import Matrix, dense_products, for_all_pieces
 from cappunc_cli.restoration.models.registry import MASK, WANTED
 from cappunc_cli.restoration.models.session import load_graph
+from models.lab.graphs import Matrix, dense_products, for_all_pieces
 
 
 def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:

@@ -166,7 +166,7 @@ def test_arrays_that_only_a_row_names_are_prepared(table: Path) -> None:
 
 
 def test_fresh_parts_do_not_begin_as_in_the_start(table: Path, tmp_path: Path) -> None:
-    from cappunc_cli.features.train.onnx_graph import build
+    from cappunc_cli.restoration.models.graph import build
     from models.lab.trainer import network_of
 
     recipe = LabRecipe.load(table.parent / "train.toml")

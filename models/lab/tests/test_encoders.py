@@ -20,7 +20,8 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+from cappunc_cli.features.train.network import JointNetwork
+from cappunc_cli.restoration.models.graph import NetworkShape
 from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_piece
 from models.lab import encoders
 from models.lab.corpora import CORPORA

@@ -65,8 +65,9 @@ def test_a_head_without_context_sees_the_soft_case_alone(
 ) -> None:
     from safetensors.torch import save_file
 
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+    from cappunc_cli.features.train.network import JointNetwork
     from cappunc_cli.features.train.trainer import make_optimiser
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab.network import SHAPE
     from models.lab.trainer import network_of
 

@@ -34,7 +34,8 @@ AVERAGED, EVERY = ("uniform", "gaussian"), ("bins", "uniform", "gaussian", "cont
 
 def made(recipe: LabRecipe, **changes: Any) -> LabNetwork:
     """A small network that reads pauses as a recipe says, with something learnt for every bucket."""
-    from cappunc_cli.features.train.network import NetworkShape, initialise
+    from cappunc_cli.features.train.network import initialise
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab import pause_tables
     from models.lab.network import Extras, LabNetwork
 
@@ -105,7 +106,7 @@ def test_a_continuous_row_is_a_function_of_the_logarithm(recipe: LabRecipe) -> N
 
 @pytest.mark.parametrize("kind", EVERY)
 def test_pauses_begin_without_a_say_and_learn(recipe: LabRecipe, kind: str) -> None:
-    from cappunc_cli.features.train.network import NetworkShape
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab import pause_tables
     from models.lab.network import LabNetwork
 
@@ -259,7 +260,7 @@ def test_late_pauses_are_in_a_float32_file_and_refused_in_any_other(
 
 
 def test_other_pauses_than_those_of_the_start_are_to_be_fresh(trained: LabRecipe, tmp_path: Path) -> None:
-    from cappunc_cli.features.train.onnx_graph import build
+    from cappunc_cli.restoration.models.graph import build
     from models.lab.trainer import network_of
 
     torch.manual_seed(0)

@@ -16,11 +16,12 @@ from graph_inputs import feeds_of, rows_of
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-from cappunc_cli.features.train.onnx_graph import Arrays, Weights, build, read_weights
-from cappunc_cli.restoration.models.gpu import Matrix, dense_products, for_all_pieces, to_float16
+from cappunc_cli.features.train.export import parity
+from cappunc_cli.features.train.network import JointNetwork, initialise, read_weights
+from cappunc_cli.restoration.models.graph import Arrays, NetworkShape, Weights, build, float16_model
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import load_graph
+from models.lab.graphs import Matrix, dense_products, for_all_pieces, save, store_in_four_bits
 from models.lab.quantise import quantise
 from models.lab.rounding import Rounding, calibrate, rounding
 
@@ -155,14 +156,33 @@ def test_weights_come_back_from_the_file(arrays: Arrays, tmp_path: Path) -> None
         assert np.linalg.norm(state[name].numpy() - value) <= 0.05 * np.linalg.norm(value), name
 
 
-def test_a_gpu_gets_dense_products(arrays: Arrays) -> None:
+def test_a_gpu_gets_dense_products(arrays: Arrays, tmp_path: Path) -> None:
     blocks = model_of(arrays, "blocks")
-    model = to_float16(quantise(blocks, rows_of(blocks, 1)))
-    names, kinds = {node.name for node in model.graph.node}, {node.op_type for node in model.graph.node}
-    assert not {"QuantizeLinear", "MatMulIntegerToFloat"} & kinds
-    assert not {"blocks.1.down/exact", "blocks.1.down/scaled", "blocks.1.down/both"} & names
+    path = tmp_path / "model.onnx"
+    path.write_bytes(quantise(blocks, rows_of(blocks, 1)).SerializeToString())
+    model = onnx.load_from_string(float16_model(path))
+    assert not {"QuantizeLinear", "MatMulIntegerToFloat"} & {node.op_type for node in model.graph.node}
     exact = marks(model_of(arrays, "float32"))
     assert np.abs(marks(model) - exact).mean() < 0.02 * exact.std()
+
+
+def test_words_of_four_bits_come_back_in_a_file_of_their_own(
+    arrays: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(arrays, "blocks")
+    store_in_four_bits(model, arrays["words.weight"])
+    assert save(model, tmp_path) == ["model.onnx"]
+    monkeypatch.setattr("models.lab.graphs.LARGEST_FILE", 1000)
+    assert save(model, tmp_path) == ["model.onnx", "words.bin"]
+    assert (tmp_path / "words.bin").stat().st_size == 300 * 64 // 2
+    shape, state = read_weights(tmp_path / "model.onnx")
+    assert shape == SHAPE
+    # Sixteen steps over numbers of a normal distribution lose about a tenth of them.
+    words = arrays["words.weight"]
+    assert 0.02 < (state["words.weight"].numpy() - words).std() / words.std() < 0.13
+    network = JointNetwork(shape).eval()
+    network.load_state_dict(state)
+    assert parity(network, tmp_path / "model.onnx", 0.2) < 0.2
 
 
 def test_a_model_without_such_products_is_refused(arrays: Arrays) -> None:

@@ -45,7 +45,7 @@ def test_results_of_another_model_are_forgotten(tmp_path: Path) -> None:
 
 def test_a_network_with_other_words_takes_all_else_from_another() -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.features.train.network import NetworkShape
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab.network import LabNetwork
     from models.lab.trainer import transplant
 
@@ -83,7 +83,7 @@ def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
 
 def test_averaging_goes_half_way() -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.features.train.network import NetworkShape
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab.export import average
     from models.lab.network import LabNetwork
 

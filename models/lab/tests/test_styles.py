@@ -20,7 +20,8 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture
 def network() -> LabNetwork:
-    from cappunc_cli.features.train.network import NetworkShape, initialise
+    from cappunc_cli.features.train.network import initialise
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab.network import Extras, LabNetwork
 
     torch.manual_seed(0)

@@ -19,8 +19,8 @@ from models.lab.recipe import LabRecipe
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
-from cappunc_cli.features.train.network import JointNetwork, NetworkShape  # noqa: E402
-from cappunc_cli.features.train.onnx_graph import build  # noqa: E402
+from cappunc_cli.features.train.network import JointNetwork  # noqa: E402
+from cappunc_cli.restoration.models.graph import NetworkShape, build  # noqa: E402
 from models.lab.network import LabNetwork  # noqa: E402
 from models.lab.teacher import TEACHERS_WORDS, Teacher, TeacherLabels, retokenise  # noqa: E402
 from models.lab.trainer import loss_of  # noqa: E402

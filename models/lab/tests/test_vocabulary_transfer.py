@@ -73,7 +73,8 @@ def test_a_narrow_code_gives_back_what_has_few_directions() -> None:
 def test_a_network_begins_with_the_words_that_were_carried_over(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+    from cappunc_cli.features.train.network import JointNetwork
+    from cappunc_cli.restoration.models.graph import NetworkShape
     from models.lab.recipe import LabRecipe
     from models.lab.trainer import transfer_words
 

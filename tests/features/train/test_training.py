@@ -121,8 +121,8 @@ def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="needs the extra [train]")
     pytest.importorskip("onnx")
     from cappunc_cli.features.train.export import parity
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
-    from cappunc_cli.features.train.onnx_graph import build
+    from cappunc_cli.features.train.network import JointNetwork
+    from cappunc_cli.restoration.models.graph import NetworkShape, build
 
     torch.manual_seed(0)
     shape = NetworkShape(vocabulary=2000, positions=128, width=64, heads=4, layers=2, inner=128)
@@ -157,47 +157,13 @@ def test_a_rewriting_that_says_something_else_is_refused() -> None:
         agree([case, marks], [case, marks * 0.97 + 0.03 / 9])
 
 
-def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch")
-    onnx = pytest.importorskip("onnx")
-    from cappunc_cli.features.train import onnx_graph
-    from cappunc_cli.features.train.export import parity
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-    from cappunc_cli.restoration.models.gpu import to_float16
-
-    torch.manual_seed(0)
-    shape = NetworkShape(
-        vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5
-    )
-    network = JointNetwork(shape).eval()
-    initialise(network)
-    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    model = onnx_graph.build(arrays, shape, "blocks", {}, word_bits=4)
-    assert onnx_graph.save(model, tmp_path) == ["model.onnx"]
-    monkeypatch.setattr(onnx_graph, "LARGEST_FILE", 1000)
-    assert onnx_graph.save(model, tmp_path) == ["model.onnx", "words.bin"]
-    assert (tmp_path / "words.bin").stat().st_size == 300 * 64 // 2
-    again, state = onnx_graph.read_weights(tmp_path / "model.onnx")
-    assert again == shape
-    # Sixteen steps over numbers of a normal distribution lose about a tenth of them.
-    lost = (state["words.weight"] - network.words.weight).std() / network.words.weight.std()
-    assert 0.02 < lost < 0.13
-    network.load_state_dict(state)
-    assert parity(network, tmp_path / "model.onnx", 0.2) < 0.2
-    dense = {
-        t.name: onnx.numpy_helper.to_array(t) for t in to_float16(onnx.load(tmp_path / "model.onnx")).graph.initializer
-    }
-    assert np.allclose(dense["words.dense"], state["words.weight"], atol=0.01)
-
-
 @pytest.mark.parametrize("around", [0, 3])
 def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     torch = pytest.importorskip("torch")
     onnx = pytest.importorskip("onnx")
-    from cappunc_cli.features.train import onnx_graph
     from cappunc_cli.features.train.export import parity
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-    from cappunc_cli.features.train.onnx_graph import Weights, build
+    from cappunc_cli.features.train.network import JointNetwork, initialise, read_weights
+    from cappunc_cli.restoration.models.graph import NetworkShape, Weights, build
 
     torch.manual_seed(0)
     shape = NetworkShape(
@@ -212,7 +178,7 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     kinds: tuple[Weights, ...] = ("float32", "blocks")
     for weights in kinds:
         onnx.save(build(arrays, shape, weights, {}), path)
-        again, state = onnx_graph.read_weights(path)
+        again, state = read_weights(path)
         assert again == shape
         for name, value in network.state_dict().items():
             assert torch.allclose(state[name], value, atol=0.02), (weights, name)
@@ -220,7 +186,8 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
 
 def test_a_network_loses_values_only_while_it_learns() -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+    from cappunc_cli.features.train.network import JointNetwork
+    from cappunc_cli.restoration.models.graph import NetworkShape
 
     torch.manual_seed(0)
     shape = NetworkShape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=2, inner=24, pause_bins=5)

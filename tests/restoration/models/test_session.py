@@ -47,12 +47,20 @@ def rows(engine: OnnxEngine, words: list[str]) -> np.ndarray:
     return merge(chunks, found, len(words))
 
 
-@pytest.mark.usefixtures("driver")
-def test_missing_libraries_are_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    # Nothing is mocked: without a GPU and its libraries onnxruntime itself writes pages of messages.
+@pytest.fixture(scope="module")
+def english() -> Path:
     pytest.importorskip("onnx")
+    try:
+        return find_model("en-fast")
+    except BadModel:
+        pytest.skip("the English model is not installed")
+
+
+@pytest.mark.usefixtures("driver")
+def test_missing_libraries_are_one_line(english: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    # Nothing is mocked: without a GPU and its libraries onnxruntime itself writes pages of messages.
     with pytest.raises(CappuncError, match=r"^CUDA cannot be used: its libraries are missing") as caught:
-        open_session(TINY / "model.onnx", "cuda:1")
+        open_session(english / "model.onnx", "cuda:1")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
 
@@ -70,26 +78,17 @@ def test_auto_falls_back_to_the_cpu_with_a_warning(capfd: pytest.CaptureFixture[
 
 @pytest.mark.usefixtures("driver")
 def test_without_the_package_onnx_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = "cappunc_cli.restoration.models.gpu"
+    gpu = "cappunc_cli.restoration.models.graph"
     monkeypatch.delitem(sys.modules, gpu, raising=False)  # whatever other tests have loaded
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(CappuncError, match=r"the package onnx is missing; .* install"):
         open_session(TINY / "model.onnx", "cuda")
 
 
-@pytest.fixture(scope="module")
-def english() -> Path:
-    pytest.importorskip("onnx")
-    try:
-        return find_model("en-fast")
-    except BadModel:
-        pytest.skip("the English model is not installed")
-
-
 def test_the_float16_graph_agrees_with_the_file(english: Path) -> None:
     import onnx
 
-    from cappunc_cli.restoration.models.gpu import float16_model
+    from cappunc_cli.restoration.models.graph import float16_model
 
     model = float16_model(english / "model.onnx")
     graph = onnx.load_from_string(model).graph

@@ -1,7 +1,9 @@
-"""The joint network as an ONNX graph, written node by node; and its weights, read back to start a run from them.
+"""The joint network as an ONNX graph, written node by node, and its weights, read back from any file that has them.
 
 Written by hand because onnxruntime's fast paths are custom operators (`com.microsoft`: MultiHeadAttention,
 SkipLayerNormalization, BiasGelu, and the int8 products) that a traced graph only gets if its patterns happen to match.
+GPUs have no kernels for 8-bit products and are fastest in float16, so for them the graph is written anew from the
+weights of the file (`float16_model`). Needs the package onnx, which comes with the extras [cuda] and [train].
 """
 
 from __future__ import annotations
@@ -12,37 +14,75 @@ from typing import Any, Literal
 
 import numpy as np
 import onnx
-import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from onnx.external_data_helper import set_external_data
-from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.network import NEIGHBOURS, NetworkShape, relative_buckets
-from cappunc_cli.restoration.models.gpu import dense_products, for_all_pieces, four_bit_tables
-from cappunc_cli.restoration.models.registry import MICROSOFT, POSITION_BIAS
+from cappunc_cli.restoration.models.registry import INPUTS, MASK, MICROSOFT, POSITION_BIAS
 
-#: How matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row (MatMulNBits).
-#: Shipped models have 8 bits by column instead, whose scales need calibration (models/lab/quantise.py).
-Weights = Literal["float32", "blocks"]
+#: How matrices are stored: float32, float16 (for GPUs), or 8 bits by block of BLOCK rows with activations quantised by
+#: row (MatMulNBits). Shipped models have 8 bits by column instead, whose scales need calibration
+#: (models/lab/quantise.py).
+Weights = Literal["float32", "float16", "blocks"]
 BLOCK = 32
-#: Numbers of a row that share a scale in a table of 4 bits.
-TABLE_BLOCK = 64
-#: Bytes; code hosts and package indexes reject or discourage larger files.
-LARGEST_FILE = 95_000_000
-WORDS_FILE = "words.bin"
+#: Pieces to each side that the convolution over the piece vectors sees.
+NEIGHBOURS = 2
+#: MatMulNBits keeps unsigned numbers around this.
+_ZERO_POINT = 128
 Arrays = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkShape:
+    """Sizes of the network, saved with every checkpoint.
+
+    `embedding` is the width of the piece vectors. If it is smaller than `width`, a convolution over each piece and
+    its NEIGHBOURS widens them: most of a small model is its vocabulary (ALBERT, section 3.1), and attention needs
+    millions of words to learn that a mark depends on the next word, which a convolution has built in.
+    `around` is the number of paired marks. `eps` is the constant of every LayerNorm. With `buckets`, all layers
+    add one bias per relative position and head to the attention scores (`relative_buckets`); 0: none.
+    """
+
+    vocabulary: int = 30522
+    positions: int = 512
+    embedding: int = 384
+    width: int = 384
+    heads: int = 12
+    layers: int = 6
+    inner: int = 1536
+    pause_bins: int = 20  # not counting bin 0, "unknown", which adds nothing
+    case_width: int = 32
+    cases: int = 4
+    marks: int = 9
+    around: int = 0
+    eps: float = 1e-12
+    buckets: int = 0
+
+
+def relative_buckets(length: int, buckets: int) -> NDArray[np.int64]:
+    """The bucket of each relative position (key minus query), [length, length].
+
+    T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet uses them: one half is for keys after the
+    query. Of each half, one half has a bucket per distance, the other logarithmic buckets up to 128.
+    """
+    apart = np.arange(length)[None, :] - np.arange(length)[:, None]
+    half, exact = buckets // 2, buckets // 4
+    distance = np.abs(apart)
+    grown = np.log(np.maximum(distance, 1) / exact) / np.log(128 / exact) * (half - exact)
+    far = np.minimum(exact + grown.astype(np.int64), half - 1)
+    bucket: NDArray[np.int64] = np.where(apart > 0, half, 0) + np.where(distance < exact, distance, far)
+    return bucket
 
 
 @dataclass(slots=True)
 class _GraphBuilder:
     weights: Weights
-    word_bits: int = 8
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     tensors: list[onnx.TensorProto] = field(default_factory=list)
 
-    def constant(self, name: str, value: NDArray) -> str:
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        if self.weights == "float16" and value.dtype == np.float32:
+            value = value.astype(np.float16)
         self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
@@ -51,14 +91,9 @@ class _GraphBuilder:
         return output
 
     def embedding(self, name: str, table: NDArray[np.float32], ids: str) -> str:
-        """Rows of a table, which is stored in float32, in int8 with a scale per row, or in 4 bits by block."""
-        if self.weights == "float32":
+        """Rows of a table."""
+        if self.weights != "blocks":
             return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
-        if self.word_bits == 4:
-            packed, scales = in_four_bits(table)
-            inputs = [self.constant(name, packed), ids, self.constant(f"{name}/scale", scales)]
-            attributes = {"gather_axis": 0, "quantize_axis": 1, "block_size": TABLE_BLOCK, "bits": 4}
-            return self.node("GatherBlockQuantized", inputs, f"{name}/rows", MICROSOFT, **attributes)
         whole, scale = self._rounded(name, table)
         gathered = (
             self.node("Gather", [whole, ids], f"{name}/int8"),
@@ -67,8 +102,8 @@ class _GraphBuilder:
         return self._unpacked(name, *gathered, f"{name}/rows")
 
     def compressed(self, name: str, array: NDArray[np.float32]) -> str:
-        """A constant that is used as a whole; stored as int8 with a scale per row, unpacked at loading."""
-        if self.weights == "float32":
+        """A constant that is used as a whole."""
+        if self.weights != "blocks":
             return self.constant(name, array)
         return self._unpacked(name, *self._rounded(name, array), f"{name}/whole")
 
@@ -88,8 +123,7 @@ class _GraphBuilder:
         if self.weights == "blocks" and inputs % BLOCK == 0:
             blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
             scale = np.maximum(np.abs(blocks).max(2, keepdims=True) / 127, 1e-12)
-            # MatMulNBits keeps unsigned numbers around a zero point of 128.
-            whole = (np.rint(blocks / scale) + 128).astype(np.uint8)
+            whole = (np.rint(blocks / scale) + _ZERO_POINT).astype(np.uint8)
             return self.node(
                 "MatMulNBits",
                 [x, self.constant(f"{name}.bits", whole), self.constant(f"{name}.scale", scale.reshape(outputs, -1))],
@@ -103,11 +137,9 @@ class _GraphBuilder:
             )
         return self.node("MatMul", [x, self.constant(f"{name}.weight", weight.T)], f"{name}/out")
 
-    def linear(self, name: str, x: str, arrays: Arrays, output: str = "") -> str:
+    def linear(self, name: str, x: str, arrays: Arrays) -> str:
         product = self.product(name, x, arrays[f"{name}.weight"])
-        return self.node(
-            "Add", [product, self.constant(f"{name}.bias", arrays[f"{name}.bias"])], output or f"{name}/sum"
-        )
+        return self.node("Add", [product, self.constant(f"{name}.bias", arrays[f"{name}.bias"])], f"{name}/sum")
 
     def add_and_norm(self, name: str, x: str, skip: str, bias: str, arrays: Arrays, eps: float) -> str:
         gamma, beta = (self.constant(f"{name}.{kind}", arrays[f"{name}.{kind}"]) for kind in ("weight", "bias"))
@@ -115,57 +147,22 @@ class _GraphBuilder:
         return self.node("SkipLayerNormalization", inputs, f"{name}/out", MICROSOFT, epsilon=eps)
 
 
-def save(model: onnx.ModelProto, directory: Path) -> list[str]:
-    """Write model.onnx, with its piece vectors in WORDS_FILE if it exceeds LARGEST_FILE; returns the file names."""
-    path = directory / "model.onnx"
-    (directory / WORDS_FILE).unlink(missing_ok=True)
-    if model.ByteSize() <= LARGEST_FILE:
-        path.write_bytes(model.SerializeToString())
-        return [path.name]
-    apart = onnx.ModelProto()
-    apart.CopyFrom(model)
-    words = next(tensor for tensor in apart.graph.initializer if tensor.name == "words")
-    set_external_data(words, WORDS_FILE)
-    onnx.save_model(apart, path)
-    (directory / WORDS_FILE).chmod(path.stat().st_mode)  # onnx makes it readable for the owner only
-    return [path.name, WORDS_FILE]
-
-
-def in_four_bits(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Pack rows for GatherBlockQuantized: two 4-bit numbers (offset by 8) per byte, one scale per block."""
-    blocks = table.reshape(len(table), -1, TABLE_BLOCK)
-    best, least = np.zeros(blocks.shape[:2], np.float32), np.full(blocks.shape[:2], np.inf)
-    # Choose the scale with the least error: one that covers the largest number is too coarse for the others.
-    for share in np.arange(0.7, 1.05, 0.05):
-        scale = np.maximum(np.abs(blocks).max(2) * share / 7.5, 1e-12).astype(np.float32)
-        whole = np.clip(np.rint(blocks / scale[..., None]), -8, 7)
-        lost = np.square(whole * scale[..., None] - blocks).sum(2)
-        best, least = np.where(lost < least, scale, best), np.minimum(lost, least)
-    whole = np.clip(np.rint(blocks / best[..., None]), -8, 7).astype(np.int8).reshape(table.shape) + 8
-    return (whole[:, 0::2] | whole[:, 1::2] << 4).astype(np.uint8), best
-
-
-def build(
-    arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[str, str], word_bits: int = 8
-) -> onnx.ModelProto:
-    """Build the ONNX model of a state dict (as float32 arrays), for `restore.models.network`.
-
-    Unless the weights are float32, piece vectors are stored in `word_bits` bits, 8 or 4.
-    """
-    g = _GraphBuilder(weights, word_bits)
+def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[str, str]) -> onnx.ModelProto:
+    """Build the ONNX model of a state dict, for `restoration.models.network`."""
+    g = _GraphBuilder(weights)
     x = _embedding(g, arrays, shape)
+    g.constant("thirds", np.array([shape.width] * 3))
     # Inputs of attention after query, key and value: no bias, padding mask (1 = keep), position bias.
-    beside = ["", g.node("Cast", ["attention_mask"], "padding", to=TensorProto.INT32)]
+    beside = ["", g.node("Cast", [MASK], "padding", to=TensorProto.INT32)]
     if shape.buckets:
         beside.append(_position_bias(g, arrays["relative.weight"], shape))
     for i in range(shape.layers):
         x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
     outputs = _heads(g, x, arrays, shape)
-    inputs = ("input_ids", "attention_mask", "pauses", "turns")
     graph = helper.make_graph(
         g.nodes,
         "cappunc",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in inputs],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in INPUTS],
         [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
             for name, size in outputs.items()
@@ -207,19 +204,19 @@ def _heads(g: _GraphBuilder, x: str, arrays: Arrays, shape: NetworkShape) -> dic
     if "pauses_late.weight" in arrays:  # an experiment of models/lab: pauses that only the heads see
         table = g.constant("pauses_late.table", arrays["pauses_late.weight"])
         x = g.node("Add", [x, g.node("Gather", [table, "pauses"], "pauses_late/rows")], "states")
-    case = g.linear("case", x, arrays, "case")
+    case = g.linear("case", x, arrays)
     soft = g.node("Softmax", [case], "case/soft", axis=-1)
     embedded = g.node("MatMul", [soft, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")
     joined = g.node("Concat", [x, embedded], "joined", axis=-1)
     hidden = g.product("mark_in", joined, arrays["mark_in.weight"])
     bias = g.constant("mark_in.bias", arrays["mark_in.bias"])
     hidden = g.node("BiasGelu", [hidden, bias], "mark_in/gelu", MICROSOFT)
-    g.linear("mark_out", hidden, arrays, "marks")
-    outputs = {"case": shape.cases, "marks": shape.marks}
+    logits = {"case": case, "marks": g.linear("mark_out", hidden, arrays)}
     if shape.around:
-        g.linear("around", hidden, arrays, "around")
-        outputs["around"] = shape.around
-    return outputs
+        logits["around"] = g.linear("around", hidden, arrays)
+    for name, values in logits.items():
+        g.node("Cast", [values], name, to=TensorProto.FLOAT)
+    return {name: {"case": shape.cases, "marks": shape.marks, "around": shape.around}[name] for name in logits}
 
 
 def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkShape) -> str:
@@ -246,7 +243,7 @@ def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkS
 def _block(g: _GraphBuilder, name: str, x: str, beside: list[str], arrays: Arrays, shape: NetworkShape) -> str:
     qkv = g.linear(f"{name}.qkv", x, arrays)
     parts = [f"{name}/{part}" for part in "qkv"]
-    g.nodes.append(helper.make_node("Split", [qkv, _thirds(g, shape)], parts, name=f"{name}/split", axis=-1))
+    g.nodes.append(helper.make_node("Split", [qkv, "thirds"], parts, name=f"{name}/split", axis=-1))
     mixed = g.node("MultiHeadAttention", [*parts, *beside], f"{name}/attention", MICROSOFT, num_heads=shape.heads)
     out = g.product(f"{name}.out", mixed, arrays[f"{name}.out.weight"])
     x = g.add_and_norm(f"{name}.norm1", out, x, f"{name}.out", arrays, shape.eps)
@@ -256,70 +253,77 @@ def _block(g: _GraphBuilder, name: str, x: str, beside: list[str], arrays: Array
     return g.add_and_norm(f"{name}.norm2", down, x, f"{name}.down", arrays, shape.eps)
 
 
-def _thirds(g: _GraphBuilder, shape: NetworkShape) -> str:
-    name = "thirds"
-    if all(tensor.name != name for tensor in g.tensors):
-        g.constant(name, np.array([shape.width] * 3))
-    return name
+def float16_model(path: Path) -> bytes:
+    """A serialised float16 model with the weights of a model.onnx; raises BadModel as `read_arrays`."""
+    shape, arrays = read_arrays(path)
+    return bytes(build(arrays, shape, "float16", {}).SerializeToString())
 
 
-#: Names in the graph that differ from the network's.
-_TABLES = {
-    "words": "words",
-    "places": "places",
-    "pauses.table": "pauses",
-    "turns.table": "turns",
-    "relative": "relative",
-}
-
-
-def read_weights(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
+def read_arrays(path: Path) -> tuple[NetworkShape, Arrays]:
     """Sizes and state dict (float32) of a model.onnx, however its weights are stored.
 
-    Raises BadModel for a file that `build` did not write.
+    Raises BadModel for a file that neither `build` nor models/lab/quantise.py wrote.
     """
-    graph = for_all_pieces(_model(path)).graph
-    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    arrays: Arrays = {
-        f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in dense_products(graph).items()
-    }
-    four_bits = four_bit_tables(graph)
-    tables = {node.input[0]: node.name for node in graph.node if node.op_type == "GatherBlockQuantized"}
-    for name, value in stored.items():
-        kind = name.rpartition(".")[2]
-        scale = stored.get(f"{name}/scale", np.float32(1))
-        if name in tables:
-            arrays[f"{_TABLES[name]}.weight"] = four_bits[tables[name]]
-        elif name in _TABLES:
-            arrays[f"{_TABLES[name]}.weight"] = value * scale
-        elif name == "soft_case":
-            arrays["soft_case.weight"] = value.T
-        elif name == "widen.weight":
-            arrays[name] = value * scale
-        elif kind == "weight" and "norm" not in name:
-            arrays[name] = value.T
-        elif kind in ("weight", "bias"):
-            arrays[name] = value
-    if "words.weight" not in arrays or "mark_out.weight" not in arrays:
-        raise BadModel("not a joint model of this project", str(path))
-    state = {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
-    # The number of attention heads and the epsilon of the normalisations are attributes, not weights.
-    attention = next(node for node in graph.node if node.op_type == "MultiHeadAttention")
-    heads = next(attribute.i for attribute in attention.attribute if attribute.name == "num_heads")
-    norm = next(node for node in graph.node if node.output[0] == "embedding")
-    eps = next(attribute.f for attribute in norm.attribute if attribute.name == "epsilon")
-    # A float of the file is a float32: 1e-12 comes back as 9.999999960041972e-13.
-    return _shape(state, heads, float(f"{eps:.6g}")), state
-
-
-def _model(path: Path) -> onnx.ModelProto:
     try:
-        return onnx.load(str(path))
+        graph = onnx.load(str(path)).graph
     except Exception as error:  # protobuf has no base class that says "not this format"
         raise BadModel("not an ONNX file", str(path)) from error
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    # A quantised model has separate products for query, key and value.
+    for name in [name for name in stored if ".qkv.q." in name]:
+        parts = [stored.pop(name.replace(".qkv.q.", f".qkv.{part}.")) for part in "qkv"]
+        stored[name.replace(".qkv.q.", ".qkv.")] = np.concatenate(parts, -1)
+    found = {}
+    for name, value in stored.items():
+        stem, _, kind = name.rpartition(".")
+        if kind in ("int8", "bits"):
+            found[f"{stem}.weight"] = _product_weight(stem, stored)
+        elif name in ("words", "places", "relative"):
+            found[f"{name}.weight"] = _table(value, stored.get(f"{name}/scale"))
+        elif name == "widen.weight":
+            found[name] = _table(value, stored.get(f"{name}/scale"))
+        elif name == "soft_case":
+            found["soft_case.weight"] = value.T
+        elif kind == "table":
+            found[f"{stem}.weight"] = value
+        elif kind in ("weight", "bias"):
+            found[name] = value if kind == "bias" or "norm" in name else value.T
+    if "words.weight" not in found or "mark_out.weight" not in found:
+        raise BadModel("not a joint model of this project", str(path))
+    arrays = {name: np.ascontiguousarray(value, np.float32) for name, value in found.items()}
+    # The number of attention heads and the epsilon of the normalisations are attributes, not weights.
+    attributes = {(node.name, attribute.name): attribute for node in graph.node for attribute in node.attribute}
+    heads = next(attribute.i for (_, name), attribute in attributes.items() if name == "num_heads")
+    # A float of the file is a float32: 1e-12 comes back as 9.999999960041972e-13.
+    return _shape(arrays, heads, float(f"{attributes['embedding', 'epsilon'].f:.6g}")), arrays
 
 
-def _shape(state: dict[str, Tensor], heads: int, eps: float) -> NetworkShape:
+def _table(values: NDArray[Any], scale: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    """A table of float32, of int8 with a scale per row, or of 4 bits (offset by 8) with a scale per block of a row."""
+    if scale is None:
+        return values
+    if values.dtype != np.uint8:
+        return values * scale
+    whole = np.stack((values & 15, values >> 4), -1).reshape(*scale.shape, -1).astype(np.float32) - 8
+    table: NDArray[np.float32] = (whole * scale[..., None]).reshape(len(values), -1)
+    return table
+
+
+def _product_weight(stem: str, stored: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+    """The weight [outputs, inputs] of a product in 8 bits, by block or (models/lab/quantise.py) by column."""
+    scale = stored[f"{stem}.scale"]
+    if f"{stem}.bits" in stored:
+        blocks = stored[f"{stem}.bits"].astype(np.float32) - _ZERO_POINT
+        return np.asarray((blocks * scale.reshape(*blocks.shape[:2], 1)).reshape(len(blocks), -1))
+    weight: NDArray[np.float32] = stored[f"{stem}.int8"].astype(np.float32) * scale
+    if f"{stem}.factors" in stored:
+        weight *= stored[f"{stem}.factors"][:, None]
+    if f"{stem}.exact" in stored:
+        weight[stored[f"{stem}.exact"]] = stored[f"{stem}.rows"]
+    return weight.T
+
+
+def _shape(state: Arrays, heads: int, eps: float) -> NetworkShape:
     return NetworkShape(
         vocabulary=len(state["words.weight"]),
         positions=len(state["places.weight"]),
