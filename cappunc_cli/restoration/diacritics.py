@@ -7,23 +7,18 @@ The trigram model chooses among the spellings of a word that it knows, with the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from unicodedata import normalize
-
-import numpy as np
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.trigram_engine import NgramEngine, build_lattice, lattice_posteriors
+from cappunc_cli.restoration.models.trigram_engine import NgramEngine, chunk_posteriors
 from cappunc_cli.restoration.models.trigrams import WordForm
 
 #: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
 _RARE = 20
 #: The most frequent spellings of a word that are considered; the rest is noise.
 _MAX_SPELLINGS = 4
-#: Words in a lattice; the table of each has a few thousand entries.
-_WORDS_AT_ONCE = 2000
 _WINDOW, _OVERLAP = 120, 20
 
 
@@ -60,9 +55,8 @@ class DiacriticRestorer:
             bare = [strip(text)[0] for text in texts]
             if not self._lacks_diacritics(bare):
                 break
-            parts = [bare[i : i + _WORDS_AT_ONCE] for i in range(0, len(bare), _WORDS_AT_ONCE)]
-            best = list(chain.from_iterable(map(self._best_spellings, parts)))
-            new = [_respell(text, word, other) for text, word, other in zip(texts, bare, best, strict=True)]
+            best = zip(texts, bare, self._best_spellings(bare), strict=True)
+            new = [_respell(text, word, other) for text, word, other in best]
             if new == texts:
                 break
             texts = new
@@ -80,16 +74,13 @@ class DiacriticRestorer:
         known = self._engine.forms
         forms: list[list[WordForm]] = [[form for s in choices for form in known.of(s)] for choices in spellings]
         owners = [[s for s in choices for _ in known.of(s)] for choices in spellings]
-        closes = np.zeros(len(bare), np.bool_)
-        closes[-1] = True
-        lattice = build_lattice(self._engine.model, forms, closes, opens=True)
         result = list(bare)
         for chunk in split(len(bare), _WINDOW, _OVERLAP):
-            states = lattice_posteriors(lattice, [chunk])[1][0].sum(1)
+            _, states = chunk_posteriors(self._engine.model, forms, [False] * len(bare), chunk)
             for i in range(chunk.start + chunk.before, chunk.stop - chunk.after):
                 totals: dict[str, float] = {}
-                for owner, probability in zip(owners[i], states[i - chunk.start], strict=False):
-                    totals[owner] = totals.get(owner, 0.0) + float(probability)
+                for owner, probability in zip(owners[i], states[i - chunk.start].sum(0).tolist(), strict=True):
+                    totals[owner] = totals.get(owner, 0.0) + probability
                 result[i] = max(totals, key=lambda word: totals[word])
         return result
 

@@ -82,11 +82,9 @@ class Trigrams:
 
     def after_two(self, pair: Integers, token: Integers, shorter: Floats) -> Floats:
         """log P(token | the two tokens of `pair`); `shorter` is `after_one` of the second of them."""
-        log_p = shorter.copy()
-        known = np.flatnonzero(pair >= 0)
-        triple = self.triples.find(pair[known] * len(self.words) + token[known])
-        stored = self.triples.log_p[triple]
-        log_p[known] = np.where(triple >= 0, stored, self.pairs.weights[pair[known]] + shorter[known])
+        triple = self.triples.find(np.where(pair >= 0, pair * len(self.words) + token, -1))
+        shorter = np.where(pair >= 0, self.pairs.weights[pair], np.float32(0)) + shorter
+        log_p: Floats = np.where(triple >= 0, self.triples.log_p[triple], shorter)
         return log_p
 
 
