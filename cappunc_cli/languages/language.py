@@ -151,6 +151,9 @@ class Language:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
 
+    def __hash__(self) -> int:
+        return hash(self.code)
+
     def spelled(self, word: str) -> str:
         """Normalise a word for look-up: NFC, one encoding per letter, ASCII apostrophe and hyphen."""
         if word.isascii():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,11 @@ class Lexicon(Mapping[str, str]):
     `shares` are those of the four cases among all words within sentences, empty if it has no counts.
     """
 
-    def __init__(self, lines: Mapping[str, str], shares: tuple[float, ...] = ()) -> None:
+    # By identity, for caches.
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    def __init__(self, lines: MutableMapping[str, str], shares: tuple[float, ...] = ()) -> None:
         self._lines = lines
         self.shares = shares
 
@@ -57,7 +62,7 @@ class Lexicon(Mapping[str, str]):
     def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
         """This lexicon with other counts for some bare words."""
         lines = {bare: "\t".join(map(str, own if own.form else own[:3])) for bare, own in counts.items()}
-        return Lexicon({**self._lines, **lines}, self.shares) if lines and self.shares else self
+        return Lexicon(ChainMap(lines, self._lines), self.shares) if lines and self.shares else self
 
     def __getitem__(self, bare: str) -> str:
         if bare not in self._lines and (stem := without_possessive(bare)) != bare:

@@ -38,9 +38,10 @@ from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexica
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import IN_KIND, KIND, KINDS, Flags, Passage, Probabilities, columns
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
+from cappunc_cli.restoration.decoding.word_forms import mixed_form
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import make_passage
+from cappunc_cli.restoration.pipeline import read_passage
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.models.model import Model
@@ -76,7 +77,7 @@ def find_low_confidence(
     """
     if not words:
         return []
-    passage = make_passage(words, rows, model, options)
+    passage = read_passage(words, rows, model, options)
     passage.posteriors = allowed_posteriors(passage)
     known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))
     marks = _doubtful_marks(passage, known, missing, below)

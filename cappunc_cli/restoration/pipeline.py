@@ -5,51 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from numbers import Integral
-from operator import is_
 from types import NoneType
 
 import numpy as np
 
-from cappunc_cli.document.labels import LOWER, Label, cached_strip, dress
+from cappunc_cli.document.labels import cached_strip, dress
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
-from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
-from cappunc_cli.restoration.decoding.evidence import evidence, lexical_rules
+from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decode
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
-from cappunc_cli.restoration.decoding.passage import (
-    Flags,
-    Passage,
-    Posteriors,
-    restrict_posteriors,
-    sentence_end_probability,
-)
+from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows, sentence_end_probability
 from cappunc_cli.restoration.decoding.recheck import recheck
-from cappunc_cli.restoration.decoding.word_properties import (
-    abbreviation_properties,
-    initial_properties,
-    word_properties,
-)
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.model import Model
-from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
-#: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
-_MAX_ROUNDS = 5
+#: The end of a word that its speaker did not finish.
+_CUT_OFF = re.compile(r"[^\W_]-\Z")
 #: Words at the beginning of a text that decide whether its blank lines separate turns.
 _BLANK_LINE_SAMPLE = 1000
 #: Words that are decided at a time (about an hour of speech), and words of context on each side.
 _SECTION, _CONTEXT = 1 << 13, 512
-#: The end of a word that its speaker did not finish.
-_CUT_OFF = re.compile(r"[^\W_]-\Z")
 
 
 def restore(
@@ -113,7 +96,7 @@ def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> S
     ]
     samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
-        sentence_end_probability(make_passage(sample, rows, model, options).posteriors)
+        sentence_end_probability(read_passage(sample, rows, model, options).posteriors)
         for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
     )
     blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]
@@ -169,19 +152,13 @@ def probabilities_of_each(
 
 def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
     """The rows of a text with their cases weighed by the forms of words; `together` as in `probabilities_of_each`."""
-    bare, labels = _written(words)
     lexicon = _lexicon(model, options)
     if not lexicon.shares:
         return rows
+    bare, labels = zip(*(cached_strip(word.text) for word in words), strict=True) if words else ((), ())
     if not together:
         return weigh_forms(rows, bare, lexicon, model.config)
     return weigh_forms(rows, bare, with_witnesses(lexicon, bare, labels), model.config, model.engine.are_rare(bare))
-
-
-def _written(words: Sequence[Word]) -> tuple[list[str], list[Label]]:
-    """The bare words of a text, and their labels."""
-    stripped = [cached_strip(word.text) for word in words]
-    return [bare for bare, _ in stripped], [label for _, label in stripped]
 
 
 def _lexicon(model: Model, options: Options) -> Lexicon:
@@ -189,22 +166,27 @@ def _lexicon(model: Model, options: Options) -> Lexicon:
     return model.lexicons[options.conventions(model.config).code]
 
 
-def make_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
-    """The words as they are written, with their `probabilities`, ready for decoding; `live`: the last ones so far."""
-    bare, labels = _written(words)
+def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
+    """The words as they are written, with what follows from their `probabilities`."""
+    passage = make_passage(words, model, options)
+    passage.posteriors = read_rows(passage, rows)
+    return passage
+
+
+def make_passage(words: Sequence[Word], model: Model, options: Options, *, live: bool = False) -> Passage:
+    """The words as they are written; `live`: the last ones so far, without what a text as a whole shows."""
+    stripped = [cached_strip(word.text) for word in words]
+    bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
     lexicon = _lexicon(model, options)
-    lexicon = lexicon if live else with_witnesses(lexicon, bare, labels)
-    conventions = options.conventions(model.config)
     turns = np.array(turn_ends(words), np.bool_)
     if options.pauses:
         # After so long a silence something else begins, as with another speaker: a title, and then the first scene.
         turns |= np.array([(pause or 0) >= LONGEST_PAUSE for pause in pauses(words)], np.bool_)
-    cues = np.array([word.cue for word in words])
-    starts = np.append(True, cues[1:] != cues[:-1])[: len(words)]
+    starts = np.array([True, *(now.cue != before.cue for before, now in pairwise(words))])[: len(words)]
     return Passage(
         bare=bare,
         labels=labels,
-        posteriors=_posteriors(bare, labels, turns, rows, model.config, lexicon, conventions),
+        posteriors=UNREAD,
         turn_ends=turns,
         # A word that is cut off (`wait- no`) has its dash for a mark.
         followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
@@ -213,25 +195,9 @@ def make_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
-        conventions=conventions,
-        lexicon=lexicon,
+        conventions=options.conventions(model.config),
+        lexicon=lexicon if live else with_witnesses(lexicon, bare, labels),
     )
-
-
-def _posteriors(
-    bare: Sequence[str],
-    labels: Sequence[Label],
-    turns: Flags,
-    rows: Rows,
-    config: ModelConfig,
-    lexicon: Lexicon,
-    conventions: Language,
-) -> Posteriors:
-    """The probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
-    properties = word_properties(bare, conventions, lexicon) | abbreviation_properties(bare, labels, conventions)
-    posteriors = restrict_posteriors(rows, properties, config)
-    initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
-    return replace(posteriors, properties=properties | initial)
 
 
 def rewrite(
@@ -245,75 +211,26 @@ def rewrite(
     """The new text of each word, given the model's `probabilities` of them.
 
     The first words keep the texts `committed`. If the text `continues`, it does not end with its last word.
-
-    The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
-    its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
-    fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
-    decided once.
     """
     if not words:
         return []
     if options.existing == "recheck":
         words, options = _drop_wrong_marks(words, rows, model, options), replace(options, existing="auto")
-    live = bool(committed) or continues
-    passage = make_passage(words, rows, model, options, live=live)
+    passage = make_passage(words, model, options, live=bool(committed) or continues)
     passage.committed, passage.continues = len(committed), continues
-    written = passage.labels
-    fixed = [label for _, label in map(cached_strip, committed)]
-    for left in reversed(range(1 if live else _MAX_ROUNDS)):
-        before, passage.labels = passage.labels, [*fixed, *_round(passage, fixed)[len(fixed) :]]
-        if not left or all(map(is_, before, passage.labels)):
-            break
-        passage.posteriors = _posteriors(
-            passage.bare,
-            passage.labels,
-            passage.turn_ends,
-            rows,
-            passage.config,
-            passage.lexicon,
-            passage.conventions,
-        )
-    new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
-    texts = [text if label is old else dress(bare, label) for text, old, bare, label in new]
+    labels = decode(passage, rows, [cached_strip(text)[1] for text in committed])
+    new = zip(words, passage.labels, passage.bare, labels, strict=True)
+    texts = [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
     return [*committed, *texts[len(committed) :]]
 
 
 def _drop_wrong_marks(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
     """The words without the marks that are nearly certainly wrong."""
-    passage = make_passage(words, rows, model, options)
+    passage = read_passage(words, rows, model, options)
     lacking = find_missing(passage).lacks_marks
     passage.posteriors = allowed_posteriors(passage)
     checked = zip(words, passage.labels, recheck(passage, lacking), passage.bare, strict=True)
     return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
-
-
-def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
-    """The labels of a passage after one round of decisions; the first words are taken to have `fixed` ones."""
-    labels, options = passage.labels, passage.options
-    missing = None if options.existing == "replace" else find_missing(passage)
-    passage.posteriors = allowed_posteriors(passage)
-    known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, missing))
-    decided = decide(replace(passage, labels=[*fixed, *with_rules[len(fixed) :]]), known)
-    for i in np.flatnonzero(passage.followed).tolist():
-        # A new mark would come between the word and the address or formula after it. Nor does one come after that,
-        # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
-        # it might take the period for a part of it.
-        decided[i] = replace(decided[i], after=labels[i].after)
-    case_is_fixed = (known.cases >= 0).tolist()
-    new_labels = list(labels)
-    for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
-        if ruled is old and new is old:
-            continue  # labels are cached, so most unchanged ones are the same object
-        # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
-        keeps_case = case_is_fixed[i]
-        label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
-        if label == old:
-            continue
-        word, written = cached_strip(dress(passage.bare[i], label))
-        # A label must never turn a word into another one.
-        if word == passage.bare[i]:
-            new_labels[i] = written
-    return new_labels
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
@@ -333,7 +250,7 @@ def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Optio
 
 def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:
     """Estimate which marks and capitals are missing, given the `probabilities` of the words."""
-    return find_missing(make_passage(words, rows, model, options))
+    return find_missing(read_passage(words, rows, model, options))
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

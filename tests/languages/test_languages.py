@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from cappunc_cli import formats, languages
 from cappunc_cli.document.labels import MARKS, capital, dress, fold, strip, upper
 from cappunc_cli.languages import LANGUAGES, Language, code_of, language
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form, word_properties
+from cappunc_cli.restoration.decoding.word_forms import mixed_form
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
+from cappunc_cli.restoration.lexicon import Lexicon
 
 LETTERS = "abcdeghijklmnopqrstuvxyz áéíóúüñ ăâîșțşţ ằắẵặẻẽờởỗộựửỷỹđ".replace(" ", "")
 BARE = st.text(alphabet=LETTERS, min_size=1, max_size=8) | st.sampled_from(
@@ -75,9 +77,9 @@ def test_a_language_without_an_entry_has_default_conventions() -> None:
 
 def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
     for word in ("xx", "3", "adib"):
-        assert word_properties([word], LANGUAGES["eu"], {})[0] & WordProperty.ABBREVIATION
+        assert word_properties([word], LANGUAGES["eu"], Lexicon({}))[0] & WordProperty.ABBREVIATION
     for word in ("xx", "3"):
-        assert not word_properties([word], LANGUAGES["es"], {})[0] & WordProperty.ABBREVIATION
+        assert not word_properties([word], LANGUAGES["es"], Lexicon({}))[0] & WordProperty.ABBREVIATION
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
     ],
 )
 def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
-    assert word_properties([written], LANGUAGES[code], {})[0] & WordProperty.ABBREVIATION
+    assert word_properties([written], LANGUAGES[code], Lexicon({}))[0] & WordProperty.ABBREVIATION
 
 
 @pytest.mark.parametrize(
@@ -131,19 +133,19 @@ def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
     ],
 )
 def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | None) -> None:
-    assert mixed_form(word, {}, LANGUAGES[code]) == form
+    assert mixed_form(word, Lexicon({}), LANGUAGES[code]) == form
 
 
 def test_the_period_of_elided_initials_ends_no_sentence() -> None:
     for word, expected in (("l'o.n.u", True), ("l'an", False), ("l'a", False)):
-        assert bool(word_properties([word], LANGUAGES["fr"], {})[0] & WordProperty.ABBREVIATION) is expected
+        assert bool(word_properties([word], LANGUAGES["fr"], Lexicon({}))[0] & WordProperty.ABBREVIATION) is expected
 
 
 @pytest.mark.parametrize(
     ("word", "code"), [("l'art", "it"), ("l’on", "it"), ("l'av", "ca"), ("ee.uu", "ca"), ("j.-p", "fr"), ("art", "it")]
 )
 def test_a_period_belongs_to_an_abbreviation_with_its_article_or_with_hyphens(word: str, code: str) -> None:
-    assert word_properties([word], LANGUAGES[code], {})[0] & WordProperty.ABBREVIATION
+    assert word_properties([word], LANGUAGES[code], Lexicon({}))[0] & WordProperty.ABBREVIATION
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_a_period_belongs_to_an_abbreviation_with_its_article_or_with_hyphens(wo
     ],
 )
 def test_abbreviated_phrases_are_capital_only_where_a_sentence_begins(word: str, code: str, expected: bool) -> None:
-    assert bool(word_properties([word], LANGUAGES[code], {})[0] & WordProperty.LOWER_WITHIN) is expected
+    assert bool(word_properties([word], LANGUAGES[code], Lexicon({}))[0] & WordProperty.LOWER_WITHIN) is expected
 
 
 def test_an_english_no_ends_a_sentence() -> None:
@@ -170,7 +172,7 @@ def test_an_english_no_ends_a_sentence() -> None:
 
 
 def test_words_after_an_acronym_stay_lower_case_in_dutch() -> None:
-    lexicon = {"cda": "CDA", "anglo-saxon": "Anglo-Saxon"}
+    lexicon = Lexicon({"cda": "CDA", "anglo-saxon": "Anglo-Saxon"})
     assert mixed_form("cda-fractie", lexicon, LANGUAGES["nl"]) == "CDA-fractie"
     assert mixed_form("cda-fraktion", lexicon, LANGUAGES["de"]) == "CDA-Fraktion"
     assert mixed_form("zuid-holland", lexicon, LANGUAGES["nl"]) == "Zuid-Holland"
@@ -183,17 +185,17 @@ def test_long_abbreviations_are_no_acronyms() -> None:
         ("en", "est", False),
         ("es", "onu", False),
     ):
-        assert bool(word_properties([word], LANGUAGES[code], {})[0] & WordProperty.NO_UPPER) is expected
+        assert bool(word_properties([word], LANGUAGES[code], Lexicon({}))[0] & WordProperty.NO_UPPER) is expected
 
 
 def test_titles_of_two_letters_may_be_acronyms() -> None:
     for word, expected in (("sig", True), ("dott.", True), ("dr", False), ("onu", False)):
-        assert bool(word_properties([word], LANGUAGES["it"], {})[0] & WordProperty.NO_UPPER) is expected
+        assert bool(word_properties([word], LANGUAGES["it"], Lexicon({}))[0] & WordProperty.NO_UPPER) is expected
 
 
 def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:
     forms = ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC")
-    lexicon = {fold(form): form for form in forms}
+    lexicon = Lexicon({fold(form): form for form in forms})
     expected = ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "Anglo-Saxon", "BBC-led")
     assert tuple(mixed_form(fold(form), lexicon, LANGUAGES["en"]) for form in expected) == expected
     assert mixed_form("bbc", lexicon, LANGUAGES["en"]) is None
@@ -201,7 +203,7 @@ def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_t
 
 def test_both_sides_of_a_slash_are_written_as_words_of_their_own() -> None:
     """It was `Cdu/csu-Fraktion`, `Usd/tấn` and `90/die`."""
-    lexicon = {"cdu": "CDU", "csu": "CSU", "nato": "NATO"}
+    lexicon = Lexicon({"cdu": "CDU", "csu": "CSU", "nato": "NATO"})
     for form in ("CDU/CSU-Fraktion", "NATO/Russland-Rat", "Bonn/NATO", "90/Die", "Lola/Ford"):
         assert mixed_form(fold(form), lexicon, LANGUAGES["de"]) == form
     assert mixed_form("cdu/csu", lexicon, LANGUAGES["de"]) is None  # `CDU/CSU` is its upper case
@@ -209,7 +211,7 @@ def test_both_sides_of_a_slash_are_written_as_words_of_their_own() -> None:
 
 def test_a_basque_acronym_keeps_its_form_before_an_ending() -> None:
     """Also without a hyphen; in two letters it may be a word with its ending, as in `iran`, `idek`."""
-    lexicon = {"ehu": "EHU", "upv": "UPV", "viii": "VIII", "ir": "IR", "jon": "jOn"}
+    lexicon = Lexicon({"ehu": "EHU", "upv": "UPV", "viii": "VIII", "ir": "IR", "jon": "jOn"})
     for form in ("EHUko", "EHUren", "VIIIak", "UPV/EHUn"):
         assert mixed_form(fold(form), lexicon, LANGUAGES["eu"]) == form
     for word in ("iren", "ehu", "ehuxe", "jonen"):
@@ -219,24 +221,26 @@ def test_a_basque_acronym_keeps_its_form_before_an_ending() -> None:
 
 @pytest.mark.parametrize("path", ["/usr/share/logo", "~/notes", "./build/run", "../talk", "#gaur"])
 def test_the_case_of_a_path_is_its_authors(path: str) -> None:
-    assert word_properties([path], LANGUAGES["eu"], {})[0] & WordProperty.NO_CASE
+    assert word_properties([path], LANGUAGES["eu"], Lexicon({}))[0] & WordProperty.NO_CASE
     for word in ("and/or", "eta/edo"):
-        assert not word_properties([word], LANGUAGES["eu"], {})[0] & WordProperty.NO_CASE
+        assert not word_properties([word], LANGUAGES["eu"], Lexicon({}))[0] & WordProperty.NO_CASE
 
 
 def test_lexicon_look_up_in_either_normal_form() -> None:
-    lexicon = {"mcñandú": "mcÑandú"}
+    lexicon = Lexicon({"mcñandú": "mcÑandú"})
     assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"
     decomposed = mixed_form(normalize("NFD", "mcñandú"), lexicon, LANGUAGES["es"])
     assert decomposed == normalize("NFD", "mcÑandú")
 
 
 def test_lexicon_look_up_with_any_apostrophe_hyphen_or_letter() -> None:
-    assert mixed_form("l’otan", {"l'otan": "l'OTAN"}, LANGUAGES["fr"]) == "l’OTAN"
-    assert mixed_form("jean‑luc", {"jean-luc": "Jean-Luc"}, LANGUAGES["fr"]) == "Jean‑Luc"
-    assert mixed_form("demaşco", {"demașco": "DeMașco"}, LANGUAGES["ro"]) == "DeMaşco"
-    assert mixed_form("eu‑staat", {"eu": "EU"}, LANGUAGES["de"]) == "EU‑Staat"  # a compound that the lexicon lacks
-    assert mixed_form("d’avis", {"d'avis": "d'avis"}, LANGUAGES["fr"]) is None
+    assert mixed_form("l’otan", Lexicon({"l'otan": "l'OTAN"}), LANGUAGES["fr"]) == "l’OTAN"
+    assert mixed_form("jean‑luc", Lexicon({"jean-luc": "Jean-Luc"}), LANGUAGES["fr"]) == "Jean‑Luc"
+    assert mixed_form("demaşco", Lexicon({"demașco": "DeMașco"}), LANGUAGES["ro"]) == "DeMaşco"
+    assert (
+        mixed_form("eu‑staat", Lexicon({"eu": "EU"}), LANGUAGES["de"]) == "EU‑Staat"
+    )  # a compound that the lexicon lacks
+    assert mixed_form("d’avis", Lexicon({"d'avis": "d'avis"}), LANGUAGES["fr"]) is None
 
 
 def test_a_speaker_name_is_no_word_in_either_normal_form() -> None:

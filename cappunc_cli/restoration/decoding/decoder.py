@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -27,12 +28,15 @@ from cappunc_cli.document.labels import (
     Label,
     PairedMark,
     cached_label,
+    cached_strip,
+    dress,
     upper,
 )
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import reweigh_cases, weigh_cue_breaks
-from cappunc_cli.restoration.decoding.evidence import Evidence
+from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
+from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.paired_marks import (
     close_questions,
     place_paired_marks,
@@ -51,11 +55,13 @@ from cappunc_cli.restoration.decoding.passage import (
     columns,
     contain_any,
     fold_marks,
+    read_rows,
     sentence_end_probability,
     sentence_ends,
 )
 from cappunc_cli.restoration.decoding.viterbi import best_marks
-from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
+from cappunc_cli.restoration.decoding.word_forms import mixed_form, start_form
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
@@ -64,6 +70,8 @@ _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
 _COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
 
+#: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
+_MAX_ROUNDS = 5
 #: The longest name of a speaker, in words.
 _LONGEST_LABEL = 5
 
@@ -78,6 +86,50 @@ class PlacedMarks(NamedTuple):
     columns: Indices
     before: Sequence[str]
     after: Sequence[str]
+
+
+def decode(passage: Passage, rows: Rows, committed: Sequence[Label] = ()) -> list[Label]:
+    """The labels of a passage, given a model's probabilities [n, cases + marks + around]; the first are `committed`.
+
+    The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
+    its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
+    fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
+    decided once.
+    """
+    for _ in range(1 if committed or passage.continues else _MAX_ROUNDS):
+        before = passage.labels
+        passage = replace(passage, posteriors=read_rows(passage, rows))
+        passage.labels = [*committed, *_decide_once(passage, committed)[len(committed) :]]
+        if all(map(is_, before, passage.labels)):
+            break
+    return passage.labels
+
+
+def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
+    """The labels of a passage after one round: what the text says, what the model says, and the best reading."""
+    labels, existing = passage.labels, passage.options.existing
+    missing = None if existing == "replace" else find_missing(passage)
+    passage = replace(passage, posteriors=allowed_posteriors(passage))
+    known, ruled, _ = lexical_rules(passage, evidence(passage, existing, missing))
+    decided = decide(replace(passage, labels=[*committed, *ruled[len(committed) :]]), known)
+    new_labels = list(labels)
+    for i, (old, rule, new) in enumerate(zip(labels, ruled, decided, strict=True)):
+        if passage.followed[i]:
+            # A new mark would come between the word and the address or formula after it. Nor does one come after that,
+            # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
+            # it might take the period for a part of it.
+            new = replace(new, after=old.after)
+        if rule is old and new is old:
+            continue  # labels are cached, so most unchanged ones are the same object
+        # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
+        label = replace(new, case=rule.case, form=rule.form) if known.cases[i] >= 0 else new
+        if label == old:
+            continue
+        word, written = cached_strip(dress(passage.bare[i], label))
+        # A label must never turn a word into another one.
+        if word == passage.bare[i]:
+            new_labels[i] = written
+    return new_labels
 
 
 def allowed_posteriors(passage: Passage) -> Posteriors:

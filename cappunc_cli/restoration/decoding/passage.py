@@ -26,7 +26,13 @@ from cappunc_cli.document.labels import (
 )
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.word_properties import WordProperties, WordProperty
+from cappunc_cli.restoration.decoding.word_properties import (
+    WordProperties,
+    WordProperty,
+    abbreviation_properties,
+    initial_properties,
+    word_properties,
+)
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
@@ -102,6 +108,10 @@ class Posteriors:
         return flags
 
 
+#: Of a passage that no model has read yet.
+UNREAD = Posteriors(np.zeros((0, 4), np.float32), np.zeros((0, 9), np.float32), np.zeros(0, np.uint32))
+
+
 @dataclass(frozen=True, slots=True)
 class CueBreaks:
     """Where captions end: flags [n] of their `last` words, and of those among them that `silence` follows."""
@@ -174,6 +184,15 @@ def restrict_posteriors(probabilities: Rows, properties: WordProperties, config:
             for source in sources:
                 _move(marks, source, NONE, text.has(property_))
     return text
+
+
+def read_rows(passage: Passage, rows: Rows) -> Posteriors:
+    """The posteriors that follow from a model's `rows` and the words' present labels, which show abbreviations."""
+    bare, labels, language = passage.bare, passage.labels, passage.conventions
+    properties = word_properties(bare, language, passage.lexicon) | abbreviation_properties(bare, labels, language)
+    text = restrict_posteriors(rows, properties, passage.config)
+    initial = initial_properties(bare, labels, passage.turn_ends, text.cases[:, LOWER], properties, language)
+    return replace(text, properties=properties | initial)
 
 
 def sentence_end_probability(text: Posteriors, *, as_read: bool = False) -> Probabilities:

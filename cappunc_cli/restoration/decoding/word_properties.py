@@ -1,60 +1,41 @@
-"""The properties of bare words: which labels a word can and cannot have, and its form in mixed case.
-
-They restrict the labels of a word whatever a model says, and are cached for each distinct word.
-"""
+"""The properties of bare words: which labels a word can and cannot have, whatever a model says."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntFlag
+from functools import lru_cache
 from itertools import pairwise
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.document.labels import Case, Label, capital, fold, strip, upper
+from cappunc_cli.document.labels import Case, Label, capital, strip, upper
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
+from cappunc_cli.languages.language import DEGREE, FILE_NAME, is_number
+from cappunc_cli.restoration.decoding.word_forms import DOTTED, JOINED, STUTTER, glued_form, mixed_form, ordinal_form
+from cappunc_cli.restoration.lexicon import Lexicon
 
-#: Distinct words in the cache before it is cleared.
-_MOST_CACHED = 200_000
-#: One entry: the language and lexicon last used, with the properties of the words met.
-_cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
-#: One entry: the lexicon last used, and how its compounds write their first parts and the others.
-_parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
-#: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.
-_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
-_DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 #: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
 _DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
 #: `°c`, `20°c`: the name of a scale is a capital everywhere.
 _DEGREES = re.compile(r"[\d.,]*°[cf]")
 #: `ee.uu`, `jj.oo`: initials of a plural are doubled.
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
-#: `i-i'm`, `b-but`, `th-that's`: the beginning of a word said again, a letter or two consonants.
-_STUTTER = re.compile(r"(?:([^\W\d_]|[^\W\d_aeiou]{2})-)(?:\1-)*(\1(?:['’]?[^\W\d_]+(?:['’][^\W\d_]+)*)?)")
-#: A dash or dots between two words.
-_GLUE = re.compile(r"(--+|—|…|\.{2,})")
 #: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
 _LONG = 4
-#: Letters from which on an acronym is told from a word with its ending.
-_SHORTEST_ACRONYM = 3
-#: Between two words that are written as one: `well...okay`.
-_JOINED = ".."
 #: Units of measure, lower-case after a number in every language; not such as `500 DM`, which may be money.
 UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
 #: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
 _CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
-#: `xixe`, but not French `vie`.
-_ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
 #: How hashtags and the paths of files begin, whose case is their author's choice: of 925 paths in the training texts
 #: 883 are in lower case.
 _GIVEN = ("#", "/", "~/", "./", "../")
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
+
+_NO_LEXICON = Lexicon({})
 
 #: The properties of each word, [n].
 WordProperties = npt.NDArray[np.uint32]
@@ -113,14 +94,9 @@ class WordProperty(IntFlag):
 NO_START = WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
 
 
-def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
-    """The properties of each bare word, [n]; cached from text to text."""
-    if not _cache or _cache[0][0] is not language or _cache[0][1] is not lexicon or len(_cache[0][2]) > _MOST_CACHED:
-        _cache[:] = [(language, lexicon, {})]
-    table = _cache[0][2]
-    for word in set(words).difference(table):
-        table[word] = _properties_of(word, language, lexicon)
-    return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
+def word_properties(words: Sequence[str], language: Language, lexicon: Lexicon) -> WordProperties:
+    """The properties of each bare word, [n]."""
+    return np.fromiter([_properties_of(word, language, lexicon) for word in words], np.uint32, len(words))
 
 
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
@@ -200,7 +176,7 @@ def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) 
     is_era = whole in language.eras
     if is_era and not dated:
         return found
-    form, raised = mixed_form(whole, {}, language) or whole, WordProperty.ALWAYS_CAPITAL
+    form, raised = mixed_form(whole, _NO_LEXICON, language) or whole, WordProperty.ALWAYS_CAPITAL
     if _DOUBLED.fullmatch(whole):
         form, raised = upper(whole), raised | WordProperty.INITIALISM
     # The first letter is a capital where a sentence begins.
@@ -238,18 +214,19 @@ def initial_properties(
     return found
 
 
-def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> int:
+@lru_cache(maxsize=1 << 16)  # a live caption is decided again with each word
+def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
-    letters = _DOTTED.fullmatch(plain) is not None
+    letters = DOTTED.fullmatch(plain) is not None
     low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
     name = language.unelided(stem) if language.elisions else stem
-    elided_initials = name != stem and _DOTTED.fullmatch(name) is not None
+    elided_initials = name != stem and DOTTED.fullmatch(name) is not None
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
-    title, ordinal = name in language.titles, _ordinal(word, language) is not None
+    title, ordinal = name in language.titles, ordinal_form(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
     listed = plain in language.forms
@@ -258,12 +235,12 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
     # `e.t.`; what is lower-case with periods is listed: `a.m.`, Dutch `d.w.z.`
     dotted = letters and acronym and form is None and not language.abbreviates(plain)
-    never_upper = long or degree or elided_initials or stem in language.never_upper or _JOINED in plain
+    never_upper = long or degree or elided_initials or stem in language.never_upper or JOINED in plain
     linking = name != stem and name in language.linking
-    stutter = _STUTTER.fullmatch(plain)
+    stutter = STUTTER.fullmatch(plain)
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
-    glued = _glued_form(plain, language) is not None
+    glued = glued_form(plain, language) is not None
     found = (
         *_written_properties(word),
         (WordProperty.HAS_FORM, form is not None),
@@ -305,136 +282,3 @@ def _written_properties(word: str) -> tuple[tuple[WordProperty, bool], ...]:
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
     )
-
-
-def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
-
-    In mixed case, but for an abbreviation that the language writes in upper case.
-    """
-    if listed := language.forms.get(word) or language.eras.get(word):
-        return listed
-    form = lexicon.get(word)
-    if form is None and (plain := language.spelled(word)) != word:
-        # Written as the word is: `l’OTAN` as `l'OTAN`, and `IP‑Adresse` with a no-break hyphen as with another.
-        known = mixed_form(plain, lexicon, language)
-        if known is None:
-            return None
-        known = known if is_normalized("NFC", word) else normalize("NFD", known)
-        return "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
-    if form is None:
-        form = _ordinal(word, language) or _inflected(word, lexicon, language)
-    if form is None:
-        form = _glued_form(word, language)
-    if form is None and _STUTTER.fullmatch(word):
-        form = "-".join(capital(part) for part in word.split("-"))
-    if form is None:
-        parted = "-" in word.strip("-") or "/" in word.strip("/")
-        sides = [_compound(side, lexicon, language) for side in word.split("/")] if parted else [_named(word, language)]
-        form = "/".join(sides)
-    return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
-
-
-def _glued_form(word: str, language: Language) -> str | None:
-    """`know--I`: a word after a dash that is capital everywhere; None for any other word."""
-    parts = _GLUE.split(word) if _JOINED in word or "--" in word or "—" in word or "…" in word else []
-    if not any(part in language.always_capital for part in parts[2::2]):
-        return None
-    return "".join(capital(part) if part in language.always_capital else part for part in parts)
-
-
-def _ordinal(word: str, language: Language) -> str | None:
-    """A Roman ordinal with an ending: Basque `XIV.a`, French `XIXe`; None for any other word."""
-    if language.ordinal_endings and (found := _ORDINAL.fullmatch(word)):
-        return upper(found[1]) + found[2] if found[2] in language.ordinal_endings else None
-    numeral, period, ending = word.partition(".")
-    if not (period and language.ordinals and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
-        return None
-    return upper(numeral) + period + ending if ending in language.clitics else None
-
-
-def _inflected(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """An acronym of the lexicon with its ending: Basque `EHUko`, `VIIIak`; None for any other word.
-
-    Of 455 words in mixed case in the training texts that it finds 421 are written so.
-    """
-    if not (language.inflects_acronyms and word.isalpha()):
-        return None
-    for length in range(_SHORTEST_ACRONYM, len(word)):
-        ending = word[length:]
-        known = lexicon.get(word[:length], "") if ending in language.clitics else ""
-        if known.isupper():
-            return known + ending
-    return None
-
-
-def start_form(form: str, language: Language) -> str:
-    """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
-    lower = language.elided(form) or (form[:1].isalpha() and form.partition("-")[0].islower())
-    return capital(form) if lower else form
-
-
-def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
-    """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
-
-    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
-    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital. After a single
-    letter they are lower-case, as in 1,360 of the 1,539 such English compounds that the lexicon lacks (`K-pop`), unless
-    nouns are capital.
-    """
-    if not _parts or _parts[0][0] is not lexicon:
-        _parts[:] = [(lexicon, *_parts_of(lexicon))]
-    _, first, others = _parts[0]
-    parts = word.split("-")
-    written = []
-    for i, part in enumerate(parts):
-        plain = language.spelled(part)
-        if plain in language.clitics or (0 < i < len(parts) - 1 and plain in language.linking):
-            written.append(part)
-        elif _INITIALS.fullmatch(part):
-            written.append(upper(part))
-        else:
-            known = (others if i else first).get(part)
-            letter = len(parts[0]) == 1 and not language.capital_nouns
-            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
-            if i == 1 and (letter or acronym):
-                # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
-                written.append(known if known and known.isupper() else part)
-            else:
-                written.append(known or _inflected(part, lexicon, language) or _named(part, language))
-    return "-".join(written)
-
-
-def _parts_of(lexicon: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
-    forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
-    acronyms = {}
-    for bare, form in lexicon.items():
-        if form.isupper():
-            acronyms[bare] = form
-        elif "-" in form:
-            for i, part in enumerate(form.split("-")):
-                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
-    first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
-    return acronyms | first, acronyms | others
-
-
-def _named(word: str, language: Language) -> str:
-    """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
-
-    The article or preposition of `l'Ukraine` and `l'O.N.U` stays lower-case.
-    """
-    if elided := language.elided(word):
-        if _DOTTED.fullmatch(word, elided):
-            return word[:elided] + upper(word[elided:])
-        return word[:elided] + _named(word[elided:], language)
-    if language.digraph and word.startswith(language.digraph):
-        return language.digraph.upper() + word[len(language.digraph) :]
-    if DEGREE.fullmatch(word):
-        return capital(word[:-1]) + word[-1].upper()
-    prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
-    if prefix and len(word) > len(prefix) + 1:
-        return capital(prefix) + capital(word[len(prefix) :])
-    if word.startswith(CLAN_PREFIX) and len(word) > 4:
-        return "Mc" + capital(word[2:])
-    return capital(word)
