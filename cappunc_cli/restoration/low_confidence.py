@@ -26,14 +26,14 @@ from cappunc_cli.document.labels import (
 )
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.decoder import (
+from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
+from cappunc_cli.restoration.decoding.capitals import (
     PlacedMarks,
-    allowed_posteriors,
     capital_form,
     capital_probability,
     capital_within_sentence,
-    decide,
 )
+from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING

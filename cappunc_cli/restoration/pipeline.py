@@ -16,8 +16,8 @@ from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
 from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
-from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decode
+from cappunc_cli.restoration.decoding.breaks import allowed_posteriors, find_cue_breaks, part_turns
+from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
 from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows, sentence_end_probability

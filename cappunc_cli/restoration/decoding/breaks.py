@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
+from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, MARKS, TERMINAL
 from cappunc_cli.document.pauses import cue_ends, pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration import tuned
@@ -29,8 +29,10 @@ from cappunc_cli.restoration.decoding.passage import (
     NONE,
     CueBreaks,
     Flags,
+    Passage,
     Posteriors,
     Probabilities,
+    fold_marks,
     sentence_end_probability,
 )
 
@@ -55,6 +57,22 @@ def find_cue_breaks(words: Sequence[Word]) -> CueBreaks | None:
     gaps, silence = pauses(words), np.zeros_like(last)
     silence[ends] = [(gaps[i] or 0) > tuned.SILENCE for i in ends.tolist()]
     return CueBreaks(last, silence)
+
+
+def allowed_posteriors(passage: Passage) -> Posteriors:
+    """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
+    text, wanted = passage.posteriors, passage.marks
+    if not set(MARKS) <= set(wanted):
+        folded = fold_marks(text, wanted)
+        if "," in wanted and "." not in wanted:
+            # A sentence goes on after a comma that stands for a period: `Well, oh`.
+            cases = reweigh_cases(text, folded)
+            begins_turn = np.append(False, passage.turn_ends[:-1])
+            folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
+        text = folded
+    if passage.cues is None or passage.options.apart:
+        return text
+    return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
 
 
 def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Posteriors:

@@ -11,30 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import is_
-from typing import NamedTuple
 
 import numpy as np
 
 from cappunc_cli.document.labels import (
-    CAPITAL,
-    CASE_CLASSES,
     LOWER,
     MARK_CLASSES,
-    MARKS,
-    MIXED,
-    QUOTES,
     UPPER,
-    Case,
     Label,
-    PairedMark,
-    cached_label,
     cached_strip,
     dress,
-    upper,
 )
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.breaks import reweigh_cases, weigh_cue_breaks
+from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
+from cappunc_cli.restoration.decoding.capitals import (
+    PlacedMarks,
+    capital_form,
+    capital_probability,
+    capital_within_sentence,
+    shift_odds,
+    without_upper,
+    written_labels,
+)
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.paired_marks import (
@@ -53,18 +52,13 @@ from cappunc_cli.restoration.decoding.passage import (
     Posteriors,
     Probabilities,
     columns,
-    contain_any,
-    fold_marks,
     read_rows,
     sentence_end_probability,
     sentence_ends,
 )
 from cappunc_cli.restoration.decoding.viterbi import best_marks
-from cappunc_cli.restoration.decoding.word_forms import mixed_form, start_form
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
 
-#: After these marks a sentence may or may not begin, so only the model decides the case.
-IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
 #: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
 _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
@@ -78,14 +72,6 @@ _LONGEST_LABEL = 5
 
 #: For each mark, the column of `Evidence.gap_cost`.
 _KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
-
-
-class PlacedMarks(NamedTuple):
-    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
-
-    columns: Indices
-    before: Sequence[str]
-    after: Sequence[str]
 
 
 def decode(passage: Passage, rows: Rows, committed: Sequence[Label] = ()) -> list[Label]:
@@ -132,22 +118,6 @@ def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
     return new_labels
 
 
-def allowed_posteriors(passage: Passage) -> Posteriors:
-    """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
-    text, wanted = passage.posteriors, passage.marks
-    if not set(MARKS) <= set(wanted):
-        folded = fold_marks(text, wanted)
-        if "," in wanted and "." not in wanted:
-            # A sentence goes on after a comma that stands for a period: `Well, oh`.
-            cases = reweigh_cases(text, folded)
-            begins_turn = np.append(False, passage.turn_ends[:-1])
-            folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
-        text = folded
-    if passage.cues is None or passage.options.apart:
-        return text
-    return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
-
-
 @np.errstate(divide="ignore")
 def decide(passage: Passage, known: Evidence) -> list[Label]:
     """Decide the label of each word: its case and form, and everything before and after it.
@@ -165,7 +135,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         )
     if options.existing == "replace" and conventions.opening:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
-    capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
+    capital = shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, capital)
     if 0 < committed < len(words):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
@@ -176,7 +146,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     # Not in live captions, which are decided one word at a time.
     if len(new_colons) and not committed and not passage.continues:
         speakers = _accidental_labels(text, marks, within, turns, new_colons)
-        text = replace(text, cases=_without_upper(text, speakers))
+        text = replace(text, cases=without_upper(text, speakers))
         for _, stop in speakers:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
@@ -184,12 +154,12 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
     if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
-        text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
+        text = replace(text, cases=without_upper(text, [(i + 1, i + 2) for i in titles]))
     if options.apart:
-        return _labels(passage, text.cases.argmax(1), placed)
+        return written_labels(passage, text.cases.argmax(1), placed)
     is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
-    return _labels(passage, cases, placed)
+    return written_labels(passage, cases, placed)
 
 
 def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
@@ -212,33 +182,6 @@ def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) ->
     if language.opening or passage.options.paired_marks(passage.config):
         place_paired_marks(passage, marks, before, after)
     return PlacedMarks(marks, before, after)
-
-
-def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
-    """Probabilities whose log-odds are shifted by `nats`."""
-    # Below 1, so that evidence against it always has an effect.
-    probabilities = np.clip(probabilities, 0, 1 - 1e-6)
-    raised = probabilities * np.exp(nats)
-    shifted: Probabilities = raised / (raised + (1 - probabilities))
-    return shifted
-
-
-def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotations: bool = True) -> Probabilities:
-    """P(not lower | no start) [n]: names are capital anywhere, other words only where a sentence begins.
-
-    Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
-    mixed forms, and words without a capital form, do not depend on the start.
-    """
-    starts = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
-    opening = text.paired.get(PairedMark.OPEN_QUOTE)
-    if quotations and opening is not None:
-        starts = np.where(opening > tuned.QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
-    high = text.cases[:, UPPER] + text.cases[:, MIXED]
-    high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
-    rest = np.maximum(1 - high, np.float32(1e-6))
-    name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
-    within: Probabilities = np.where(text.has(WordProperty.LOWER_WITHIN), np.float32(0), high + rest * name)
-    return within
 
 
 def _mark_scores(passage: Passage, known: Evidence) -> Rows:
@@ -314,80 +257,3 @@ def _accidental_labels(
         if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
             spans.append((start, i + 1))
     return spans
-
-
-def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
-    """The cases [n, 4] with capital in place of upper in these spans, except for initialisms."""
-    cases = text.cases.copy()
-    names = ~text.has(WordProperty.INITIALISM)
-    for start, stop in places:
-        changed = np.arange(start, stop)[names[start:stop]]
-        cases[changed, CAPITAL] += cases[changed, UPPER]
-        cases[changed, UPPER] = 0
-    return cases
-
-
-def capital_probability(
-    passage: Passage, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
-) -> Probabilities:
-    """P(not lower) [n], given the marks.
-
-    `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
-    """
-    text, marks = passage.posteriors, placed.columns
-    ended = sentence_ends(text, marks)
-    # `“What?” he asked`: the sentence may go on or end here.
-    open_end = IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
-    after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
-    less_probable = _shift_odds(within, np.full_like(within, -tuned.COMMA_COST))
-    within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
-    starts = np.append(True, (ended & ~open_end)[:-1])
-    starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
-    # A new speaker begins a sentence even where no mark ends the one before, and may begin one after a comma.
-    after_turn = np.append(False, passage.turn_ends[:-1])
-    starts |= after_turn & np.append(False, marks[:-1] == NONE)
-    starts &= ~(text.has(NO_START) | known.free_start)
-    after_open = np.append(False, open_end[:-1]) | after_turn | contain_any(QUOTES, placed.before)
-    probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
-    return probability
-
-
-def capital_form(text: Posteriors) -> Indices:
-    """The most probable case of each word other than lower, [n].
-
-    A word that the model expects in lower case is capital only where it stands, as at the start of a sentence, so a
-    trace of UPPER makes no acronym of it.
-    """
-    forms = text.cases[:, 1:].copy()
-    forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
-    cases: Indices = 1 + forms.argmax(1)
-    cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
-    cases[(cases == CAPITAL) & text.has(WordProperty.ALWAYS_MIXED)] = MIXED
-    return cases
-
-
-def _labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
-    labels = [
-        cached_label(CASE_CLASSES[case], before, after, "")
-        for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
-    ]
-    conventions = passage.conventions
-    mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
-    if conventions.elisions:
-        mixed |= cases == UPPER
-    if not mixed.any():
-        return labels
-    starts = np.append(True, sentence_ends(passage.posteriors, placed.columns)[:-1])
-    for i in np.flatnonzero(mixed).tolist():
-        word = passage.bare[i]
-        if cases[i] == UPPER:
-            elided = conventions.elided(word)
-            if not elided:
-                continue
-            form = word[:elided] + upper(word[elided:])  # `nell'ONU`
-        else:
-            form = mixed_form(word, passage.lexicon, conventions) or ""
-        if starts[i]:
-            form = start_form(form, conventions)
-        labels[i] = replace(labels[i], case=Case.MIXED, form=form)
-    return labels

@@ -15,12 +15,14 @@ from cappunc_cli.document.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Lab
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.languages.language import UNIT_FORMS
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
+from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
+from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.passage import restrict_posteriors, writing_style
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
+from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
 
@@ -99,7 +101,7 @@ def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     conventions = language(code)
     known = replace(
         passage(rows, words, [False] * len(words), CONFIG, Options()),
-        posteriors=restrict_posteriors(rows, word_properties(words, conventions, {}), CONFIG),
+        posteriors=restrict_posteriors(rows, word_properties(words, conventions, Lexicon({})), CONFIG),
         conventions=conventions,
     )
     labels = decide(known, no_evidence(len(words)))
