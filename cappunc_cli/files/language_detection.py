@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from unicodedata import name as name_of
 
 from cappunc_cli.files.encodings import is_latin
-from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.languages import LANGUAGES, language
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -42,7 +42,6 @@ _WORDS_A_LINE = 8
 _MIN_SHARE, _MIN_BLOCKS = 0.02, 2
 #: Change of language: what it costs (nats), and the weight of an n-gram's evidence, since n-grams overlap.
 _SWITCH, _WEIGHT = 4.0, 0.5
-_LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
 _DECLARED = re.compile(
@@ -71,7 +70,7 @@ def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequ
     """
     if not words:
         return known[0] if len(known) == 1 else DEFAULT
-    english = sum(word in LANGUAGES[DEFAULT].frequent for word in words)
+    english = sum(word in language(DEFAULT).frequent for word in words)
     # Most files are English: spare them the half second that the identifier takes to load.
     if len(words) >= _ENGLISH_MIN_WORDS and english >= _ENGLISH_SHARE * len(words):
         return DEFAULT
@@ -86,7 +85,8 @@ def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequ
     code, certainty = ranked[0]
     if len(words) < _MIN_WORDS or certainty < _MIN_CERTAINTY:
         among = tuple(sorted(set(candidates) & set(identifier.labels)))
-        if is_foreign(text) and _LATIN.issuperset(among):
+        # All languages with a data file are written in Latin script.
+        if is_foreign(text) and LANGUAGES.keys() >= set(among):
             return str(code)
         if len(known) == 1:
             return known[0]
@@ -199,7 +199,7 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
             if len(block) >= _BLOCK or not start:
                 blocks.append(" ".join(block))
     least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
-    frequent = LANGUAGES[DEFAULT].frequent
+    frequent = language(DEFAULT).frequent
     doubtful = [
         one
         for one in blocks

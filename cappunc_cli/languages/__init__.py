@@ -1,34 +1,37 @@
 """Conventions of languages: one data file for each, and word lists that apply to all.
 
-To add a language, add a file with its LANGUAGE and name it in the table below; no code anywhere else may test for a
-language. A model may also be trained for a code without a file: `language` then returns default conventions.
+To add a language, add a file with its conventions, and its name to the table below; no code anywhere else may test for
+a language. A model may also be trained for a code without a file: `language` then returns default conventions.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.languages import ca, de, en, es, eu, fr, it, nl, pl, pt, ro, vi
-from cappunc_cli.languages.language import Language
+from cappunc_cli.languages.language import Language, read_language
 
 __all__ = ["CODE", "LANGUAGES", "UNSPACED", "Language", "code_of", "language"]
 
 #: An ISO 639 language code, among `LANGUAGES` or not.
 CODE = re.compile(r"[a-z]{2,3}")
 
-LANGUAGES: dict[str, Language] = {
-    file.LANGUAGE.code: file.LANGUAGE for file in (ca, de, en, es, eu, fr, it, nl, pl, pt, ro, vi)
-}
+#: The codes and English names of the languages with a data file.
+LANGUAGES = {
+    "ca": "Catalan", "de": "German", "en": "English", "es": "Spanish", "eu": "Basque", "fr": "French",
+    "it": "Italian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "vi": "Vietnamese",
+}  # fmt: skip
 
 #: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
 UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
-_CODES = {known.name.lower(): code for code, known in LANGUAGES.items()}
+_CODES = {name.lower(): code for code, name in LANGUAGES.items()}
 
 
+@cache
 def language(code: str) -> Language:
-    """The conventions of a language by its code; the defaults for a code without an entry."""
-    return LANGUAGES.get(code) or Language(code, code)
+    """The conventions of a language by its code; the defaults for a code without a file."""
+    return read_language(code, LANGUAGES[code]) if code in LANGUAGES else Language(code, code)
 
 
 def code_of(name: str) -> str:

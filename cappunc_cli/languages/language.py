@@ -1,11 +1,17 @@
-"""The conventions of a language: the fields of its data file."""
+"""The conventions of a language: the fields of its data file, CODE.toml in this folder.
+
+There a set of words is a text with spaces between them, or a list if some have spaces themselves. `titles` and `dotted`
+words (abbreviations that are never in upper case) need not be listed again among the abbreviations.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
+from pathlib import Path
 from unicodedata import is_normalized, normalize
 
 #: Maps typographic apostrophes and hyphens to the ASCII ones that word lists and vocabularies use.
@@ -103,7 +109,7 @@ class Language:
     (`Mar-a-Lago`), other words after a single letter (`K-pop`; not with `capital_nouns`, as in German `U-Bahn`) and,
     with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
     (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
-    text typed without them lacks. `latin`: written in Latin script. `frequent` words make up about every fourth word of
+    text typed without them lacks. `frequent` words make up about every fourth word of
     speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the spelling options.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
@@ -140,7 +146,6 @@ class Language:
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""
-    latin: bool = True
     frequent: frozenset[str] = frozenset()
     begin_lines: frozenset[str] = frozenset()
     never_last: frozenset[str] = frozenset()
@@ -213,6 +218,30 @@ def written_forms(forms: str) -> dict[str, str]:
 UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s kJ/mol")
 
 
-def words(*lines: str) -> frozenset[str]:
-    """The set of words in these lines."""
-    return frozenset(" ".join(lines).split())
+def read_language(code: str, name: str) -> Language:
+    """Read the data file of a language."""
+    table = tomllib.loads(Path(__file__).with_name(f"{code}.toml").read_text("utf-8"))
+    dotted, titles = _set(table.pop("dotted", "")), _set(table.get("titles", ""))
+    table["abbreviations"] = _set(table["abbreviations"]) | dotted | titles
+    table["never_upper"] = _set(table.get("never_upper", "")) | dotted
+    for field_ in fields(Language):
+        if field_.name in ("forms", "eras") and field_.name in table:
+            table[field_.name] = written_forms(table[field_.name])
+        elif field_.type == "frozenset[str]" and field_.name in table:
+            table[field_.name] = _set(table[field_.name])
+    if "quotes" in table:
+        table["quotes"] = tuple(table["quotes"])
+    if numbers := table.get("numbers"):
+        sets = {key: _set(value) for key, value in numbers.items() if key not in ("joining", "point")}
+        table["numbers"] = NumberWords(**numbers | sets)
+    if apostrophes := table.get("apostrophes"):
+        for key, value in apostrophes.items():
+            found = _set(value)
+            spelled = key in ("sure", "after_subject")
+            apostrophes[key] = {word.replace("'", "").lower(): word for word in found} if spelled else found
+        table["apostrophes"] = ApostropheWords(**apostrophes)
+    return Language(code, name, **table)
+
+
+def _set(words: str | list[str] | frozenset[str]) -> frozenset[str]:
+    return frozenset(words.split() if isinstance(words, str) else words)

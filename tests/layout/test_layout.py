@@ -165,7 +165,7 @@ def test_places(code: str, pair: str, place: BreakQuality) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_the_word_classes_are_bare_and_apart(code: str) -> None:
-    known = LANGUAGES[code]
+    known = language(code)
     for word in known.begin_lines | known.never_last | known.never_first:
         assert known.spelled(strip(word)[0]) == word
     assert not known.begin_lines & known.never_last

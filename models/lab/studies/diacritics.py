@@ -15,7 +15,7 @@ from typing import Any
 from unicodedata import normalize
 
 from cappunc_cli.features.evaluate.inputs import sources
-from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigram_engine import NgramEngine
@@ -29,7 +29,7 @@ SETS = {
 
 def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> dict[str, Any]:
     """Counts of words, of those with diacritics, and of those that are correct without diacritics and once restored."""
-    conventions = LANGUAGES[code]
+    conventions = language(code)
     letters = conventions.diacritics + conventions.diacritics.upper()
     plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})
     words = (word.text for source in sources([path]) for word in source.words)
@@ -54,7 +54,7 @@ def main() -> None:
     for code, names in SETS.items():
         engine = NgramEngine(find_model_for(code, ENGINES["ngram"]))
         models[engine.config.name] = digest(engine.config)
-        speller = DiacriticRestorer(engine, LANGUAGES[code])
+        speller = DiacriticRestorer(engine, language(code))
         for name in names:
             found = measured(arguments.data / code / "eval" / f"{name}.txt.xz", code, speller, arguments.words)
             rows[f"{code} {name}"] = found

@@ -20,7 +20,7 @@ from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, BadModel
 from cappunc_cli.features.train.dataset import TokenStream, Types
-from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models import trigrams
@@ -62,7 +62,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     ends[-1] = True
     stream = TokenStream(numbers, np.full(len(numbers), -1, np.int32), ends, ends)
-    table = analyse(types, LANGUAGES["ro"])
+    table = analyse(types, language("ro"))
     text = running([stream], table)
     size = NgramSize(words=20, members=10)
     lexicon = vocabulary(text, table, size)
@@ -180,7 +180,7 @@ def test_a_turn_ends_a_sentence(engine: NgramEngine) -> None:
 
 @pytest.fixture(scope="module")
 def speller(engine: NgramEngine) -> DiacriticRestorer:
-    return DiacriticRestorer(engine, LANGUAGES["ro"])
+    return DiacriticRestorer(engine, language("ro"))
 
 
 PLAIN = str.maketrans("ăâîșțĂÂÎȘȚ", "aaistAAIST")
@@ -200,19 +200,19 @@ def test_a_text_with_diacritics_keeps_its_words(speller: DiacriticRestorer) -> N
 
 
 def test_normalise_keeps_the_normal_form() -> None:
-    romanian = LANGUAGES["ro"]
+    romanian = language("ro")
     assert normalise("ŞI,", romanian) == "ȘI,"
     decomposed = normalise(normalize("NFD", "aţă"), romanian)
     assert decomposed == normalize("NFD", "ață")
     assert normalise("façade", romanian) == "façade"
-    assert normalise("şi", LANGUAGES["es"]) == "şi"
+    assert normalise("şi", language("es")) == "şi"
 
 
 @pytest.mark.parametrize("hyphen", "‐‑")
 def test_romanian_hyphens_are_normalised(hyphen: str) -> None:
-    assert normalise(f"Într{hyphen}un", LANGUAGES["ro"]) == "Într-un"
-    assert normalise(f"Vitoria{hyphen}Gasteiz", LANGUAGES["es"]) == f"Vitoria{hyphen}Gasteiz"
-    assert LANGUAGES["es"].spelled(f"vitoria{hyphen}gasteiz") == "vitoria-gasteiz"
+    assert normalise(f"Într{hyphen}un", language("ro")) == "Într-un"
+    assert normalise(f"Vitoria{hyphen}Gasteiz", language("es")) == f"Vitoria{hyphen}Gasteiz"
+    assert language("es").spelled(f"vitoria{hyphen}gasteiz") == "vitoria-gasteiz"
 
 
 def test_letters_change_only_where_diacritics_may() -> None:
