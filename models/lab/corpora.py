@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cappunc_cli.document.labels import speech_dashes
-from cappunc_cli.features.train.corpora import composed
 from models.lab.readers import (
     Source,
+    composed,
     dialogue,
     french,
     paragraphs,

@@ -19,7 +19,6 @@ import torch
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train import export as models
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import read_weights
 from cappunc_cli.features.train.trainer import CHECKPOINT, trained_weights
 from cappunc_cli.restoration.models.graph import Weights
@@ -27,6 +26,7 @@ from models.lab import pause_tables
 from models.lab.corpora import CORPORA
 from models.lab.graphs import save, store_in_four_bits
 from models.lab.network import LabNetwork
+from models.lab.readers import Source
 from models.lab.recipe import LabRecipe, project_of
 from models.lab.trainer import network_of
 from models.lab.windows import LabWindows
@@ -59,7 +59,7 @@ def export(
     recipe: LabRecipe,
     directory: Path,
     kind: Weights = "blocks",
-    corpora: Mapping[str, Corpus] = CORPORA,
+    corpora: Mapping[str, Source] = CORPORA,
     checkpoint: Path | None = None,
 ) -> None:
     """Write the model of a run, or of another `checkpoint` of its network, as `cappunc train` does.

@@ -14,16 +14,16 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from cappunc_cli.features.train import dataset
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.dataset import Vocabulary, split
 from models.lab.corpora import CORPORA
+from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 from models.lab.teacher import TEACHERS_WORDS
 
 
-def prepare(recipe: LabRecipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
+def prepare(recipe: LabRecipe, corpora: Mapping[str, Source] = CORPORA) -> None:
     """Write the arrays of `cappunc train`, and the words in the pieces of a teacher that has other ones."""
-    bares = dataset.prepare(recipe, corpora)
+    bares = dataset.prepare(recipe, {name: corpora[name].corpus(recipe.data) for name in recipe.texts()})
     pieces_of = recipe.teacher / "tokenizer.json" if recipe.teacher is not None else recipe.tokenizer
     if pieces_of.read_bytes() != recipe.tokenizer.read_bytes():
         vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")

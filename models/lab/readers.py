@@ -5,26 +5,45 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from unicodedata import normalize
 
 from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.corpora import Corpus, Turn, composed, split_documents, split_turns
+from cappunc_cli.features.train.corpora import Corpus, Turn, split_documents, split_turns
 from models.lab.direct_speech import direct_speech
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Corpus):
-    """A corpus of the shipped models.
+class Source:
+    """A corpus of the shipped models: its path below the data root, its licence, and how to read it.
 
-    `ships` is False if the licence forbids distributing weights that were trained on it. `unordered`: neighbouring
-    lines have nothing to do with each other, so that windows join lines drawn anew each time.
+    `dialogue`: the end of a turn is a change of speaker. `ellipsis`: whether `…` is an ellipsis, or, if False, only the
+    transcribers' mark for a pause. `tidy` normalises a text to the conventions of its language. `ships` is False if the
+    licence forbids distributing weights that were trained on it. `unordered`: neighbouring lines have nothing to do
+    with each other, so that windows join lines drawn anew each time.
     """
 
+    path: str
+    licence: str
+    read: Callable[[Path], Iterator[list[Turn]]]
+    dialogue: bool = False
+    ellipsis: bool = True
+    tidy: Callable[[str], str] = str
     ships: bool = True
     unordered: bool = False
+
+    def corpus(self, root: Path) -> Corpus:
+        """The tidied documents below `root`, which are read as they are needed."""
+        documents = ([replace(turn, text=self.tidy(turn.text)) for turn in own] for own in self.read(root / self.path))
+        return Corpus(documents, self.dialogue)
+
+
+def composed(text: str) -> str:
+    """One code point per letter (NFC)."""
+    return normalize("NFC", text)
 
 
 def spell_out_and(text: str) -> str:

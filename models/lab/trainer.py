@@ -27,7 +27,6 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
@@ -45,6 +44,7 @@ from models.lab import encoders, pause_tables, vocabulary_transfer
 from models.lab.corpora import CORPORA
 from models.lab.mark_chain import negative_log_likelihood, pad_texts
 from models.lab.network import Extras, LabNetwork, start_from, stored_shape
+from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 from models.lab.teacher import Teacher
 from models.lab.windows import LabBatch, LabWindows
@@ -170,7 +170,7 @@ def transfer_words(network: JointNetwork, recipe: LabRecipe, state: Mapping[str,
     network.load_state_dict({name: torch.from_numpy(value) for name, value in initial.items()}, strict=False)
 
 
-def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Corpus] = CORPORA) -> None:
+def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source] = CORPORA) -> None:
     """Run or resume a recipe to its end, as `trainer.run`."""
     torch.manual_seed(recipe.seed)
     windows = LabWindows.load(recipe, corpora)

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cappunc_cli.document.labels import MARK_CLASSES, TERMINAL
-from cappunc_cli.features.train.corpora import Corpus
-from cappunc_cli.features.train.dataset import COMMA, UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
+from cappunc_cli.document.labels import LOWER, MARK_CLASSES, TERMINAL
+from cappunc_cli.features.train.dataset import UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
 from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
 from models.lab.look_alikes import LookAlikes, look_alikes
+from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 
+COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
 _FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
 _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 
@@ -47,7 +48,8 @@ class LabWindows(Windows):
         vocabulary: Vocabulary,
         unordered: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(recipe, streams, ellipsis, vocabulary)
+        super().__init__(recipe, streams, vocabulary)
+        self.ellipsis = ellipsis
         self.timed = np.array([streams[name].timed for name in self.names])
         self.line_ends = {
             name: np.flatnonzero(streams[name].turn_ends[: self.train_stops[name]]) + 1 for name in unordered
@@ -59,13 +61,13 @@ class LabWindows(Windows):
         ]
 
     @classmethod
-    def load(cls, recipe: LabRecipe, corpora: Mapping[str, Corpus]) -> LabWindows:
+    def load(cls, recipe: LabRecipe, corpora: Mapping[str, Source]) -> LabWindows:
         """Load the prepared arrays of a recipe."""
         names = recipe.texts()
         streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in names}
         ellipsis = {name: corpora[name].ellipsis for name in names}
         vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")
-        unordered = frozenset(name for name in recipe.corpora if getattr(corpora[name], "unordered", False))
+        unordered = frozenset(name for name in recipe.corpora if corpora[name].unordered)
         windows = cls(recipe, streams, ellipsis, vocabulary, unordered)
         if recipe.noise and recipe.similar:
             counts = sum(np.bincount(streams[name].types, minlength=len(vocabulary.cases)) for name in recipe.corpora)
@@ -100,6 +102,14 @@ class LabWindows(Windows):
     def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
         """Words that follow each other in a corpus, or lines of an unordered one."""
         return super().excerpt(name, pieces, rng) if name not in self.line_ends else self._lines(name, pieces, rng)
+
+    def sample(self, name: str, index: NDArray[np.int64]) -> WindowSample:
+        """The words of a corpus at `index`; what is no ellipsis there becomes a comma or a period."""
+        sample = super().sample(name, index)
+        if not self.ellipsis[name]:
+            goes_on = np.append(sample.cases[1:] == LOWER, False)
+            sample.marks = np.where(sample.marks == ELLIPSIS, np.where(goes_on, COMMA, STOP), sample.marks)
+        return sample
 
     def _lines(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
         """Lines drawn at random, one after another; some are said by another speaker than the one before."""

@@ -20,8 +20,8 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.features.train.command import processor
 from cappunc_cli.features.train.corpora import Turn, check_text, read_texts
-from cappunc_cli.features.train.options import language_code
-from cappunc_cli.features.train.recipe import TrainingOrder, custom_recipe
+from cappunc_cli.features.train.options import TrainOptions, language_code
+from cappunc_cli.features.train.recipe import custom_recipe
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(
@@ -157,8 +157,8 @@ def test_a_directory_with_files_of_others_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["training"]
 
 
-def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> TrainingOrder:
-    return TrainingOrder(language, (), (), start, output, str, None, licence)
+def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> TrainOptions:
+    return TrainOptions(language, str(output), start=start, licence=licence)
 
 
 @needs_torch
@@ -205,14 +205,13 @@ def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> No
 
 
 def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
-    from cappunc_cli.files.encodings import decode
 
     said = "«Où est-il allé ?» dit Anaïs à l’aîné. Elle préfère déjà l’été."
     (tmp_path / "a.txt").write_bytes(f"{said}\r\n\r\nEt après\u2028cela ?\r\n".encode("utf-16"))
     (tmp_path / "b.srt").write_bytes(f"1\r\n00:00:01,000 --> 00:00:02,000\r\n{said}\r\n".encode("cp1252"))
     (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
     files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
-    found = read_texts(files, (), lambda data: decode(data)[0])
+    found = read_texts(files, ())
     texts = [[turn.text for turn in document] for document in found["text"]]
     assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
 
@@ -229,7 +228,7 @@ def test_a_binary_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
 def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
-    found = read_texts([path], [path], bytes.decode)
+    found = read_texts([path], [path])
     for name, expected in (("timed", [700, None]), ("text", None)):
         ((turn,),) = found[name]
         assert (turn.text, turn.pauses) == ("Yes. No.", expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +18,6 @@ from rich.progress import Progress as Bar
 from cappunc_cli.cli.usage import stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.train.options import TrainOptions
-from cappunc_cli.features.train.recipe import TrainingOrder
-from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.output import print_verbatim
 from cappunc_cli.files.progress import Reporter
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 def train(_context: typer.Context, options: TrainOptions) -> None:
     """Train the model, or go on with what an earlier run has learnt."""
-    order = _order(options)
+    options = _checked(options)
     # torch leaves the directory of its compiled kernels behind in the system's temporary directory.
     compiled = TemporaryDirectory()
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
@@ -36,7 +35,7 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
     from cappunc_cli.features.train.custom_model import build_custom_model, has_learnt
 
     def kept() -> str:
-        state = "progress is saved" if has_learnt(order.output) else "nothing was trained yet"
+        state = "progress is saved" if has_learnt(Path(options.output)) else "nothing was trained yet"
         return f"{state}; run the same command again to resume"
 
     console = Console(stderr=True)
@@ -55,15 +54,14 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
                 log(f"{progress.done:,} pieces: {shown}")
 
-        config = build_custom_model(order, log, report)
-    log(f"{order.output} is ready ({config.name}); use it with: cappunc fix --model {order.output} FILE")
+        config = build_custom_model(options, log, report)
+    log(f"{options.output} is ready ({config.name}); use it with: cappunc fix --model {options.output} FILE")
 
 
-def _order(options: TrainOptions) -> TrainingOrder:
-    """What to train, and on which files. Raises BadParameter and CappuncError."""
-    texts, timed = tuple(map(Path, options.texts)), tuple(map(Path, options.timed))
-    output = Path(options.output)
-    if not texts and not timed:
+def _checked(options: TrainOptions) -> TrainOptions:
+    """The options, with PyTorch's name of the device. Raises BadParameter and CappuncError."""
+    output, paths = Path(options.output), list(map(Path, (*options.texts, *options.timed)))
+    if not paths:
         raise typer.BadParameter("name texts to train on")
     missing = [name for name in ("torch", "onnx", "sklearn") if find_spec(name) is None]
     if missing:
@@ -71,24 +69,14 @@ def _order(options: TrainOptions) -> TrainingOrder:
     if output.exists() and not output.is_dir():
         raise WrongUsage(f"{output} is not a directory")
     known: set[Path] = set()
-    for path in (*texts, *timed):
+    for path in paths:
         if not path.is_file():
             what = "is a directory; name the files in it" if path.is_dir() else "no such file"
             raise WrongUsage(f"{path}: {what}")
         if path.resolve() in known:
             raise WrongUsage(f"{path}: is named twice, so held-out text would be trained on")
         known.add(path.resolve())
-    return TrainingOrder(
-        options.lang,
-        texts,
-        timed,
-        options.start,
-        output,
-        lambda data: decode(data)[0],
-        options.pieces,
-        options.licence,
-        processor(options.device),
-    )
+    return replace(options, device=processor(options.device))
 
 
 def processor(device: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -15,6 +15,7 @@ from cappunc_cli.document.labels import Case, capital, strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.files.encodings import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +26,12 @@ class Turn:
     pauses: list[int | None] | None = None
 
 
-Reader = Callable[[Path], Iterator[list[Turn]]]
-
-
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """One corpus: its path below the data root, its licence, and how to read it.
+    """The documents of a corpus; in a `dialogue` the end of a turn is a change of speaker."""
 
-    `dialogue`: the end of a turn is a change of speaker. `ellipsis`: whether `…` is an ellipsis, or, if False, only
-    the transcribers' mark for a pause. `tidy` normalises a text to the conventions of its language.
-    """
-
-    path: str
-    licence: str
-    read: Reader
+    documents: Iterable[list[Turn]]
     dialogue: bool = False
-    ellipsis: bool = True
-    tidy: Callable[[str], str] = str
-
-
-def composed(text: str) -> str:
-    """One code point per letter (NFC)."""
-    return normalize("NFC", text)
 
 
 def split_documents(lines: Iterable[str]) -> Iterator[list[Turn]]:
@@ -93,23 +78,22 @@ HELDOUT = "heldout.txt"
 Documents = dict[str, list[list[Turn]]]
 
 
-def read_texts(texts: Sequence[Path], timed: Sequence[Path], decode: Callable[[bytes], str]) -> Documents:
+def read_texts(texts: Sequence[Path], timed: Sequence[Path]) -> Documents:
     """Read files without and with times, as the corpora `text` and `timed`; raises CappuncError."""
-    found = {
-        "text": list(_documents(texts, decode)),
-        "timed": list(_documents(timed, decode, with_times=True)),
-    }
+    found = {"text": list(_documents(texts)), "timed": list(_documents(timed, with_times=True))}
     return {name: documents for name, documents in found.items() if documents}
 
 
-def _documents(
-    paths: Sequence[Path], decode: Callable[[bytes], str], *, with_times: bool = False
-) -> Iterator[list[Turn]]:
+def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[list[Turn]]:
     for path in paths:
         try:
-            text = _text(path, decode)
+            text = _text(path)
             plain = path.name.endswith((".txt", ".txt.xz"))
-            found = list(split_documents(StringIO(text, newline=None))) if plain else [_transcript(text, path.name)]
+            found = (
+                list(split_documents(StringIO(text, newline=None)))
+                if plain
+                else [split_turns(formats.read(text, path.name).words)]
+            )
             if with_times and not any(_is_timed(turn) for document in found for turn in document):
                 raise BadInput("has no times")
             yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
@@ -117,7 +101,8 @@ def _documents(
             raise BadInput(error.message, error.path or str(path), error.line) from error
 
 
-def _text(path: Path, decode: Callable[[bytes], str]) -> str:
+def _text(path: Path) -> str:
+    """The text of a file, with one code point per letter (NFC)."""
     try:
         data = path.read_bytes()
         data = lzma.decompress(data) if path.suffix == ".xz" else data
@@ -126,11 +111,7 @@ def _text(path: Path, decode: Callable[[bytes], str]) -> str:
     except lzma.LZMAError as error:
         raise BadInput(f"cannot be decompressed: {error}") from error
     # Drop undecodable bytes, which `fix` would preserve.
-    return decode(data).encode("utf-8", "ignore").decode()
-
-
-def _transcript(text: str, name: str) -> list[Turn]:
-    return split_turns(formats.read(text, name).words)
+    return normalize("NFC", decode(data)[0].encode("utf-8", "ignore").decode())
 
 
 def _is_timed(turn: Turn) -> bool:

@@ -11,7 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,14 @@ from cappunc_cli.features.train.corpora import (
     HELDOUT,
     Corpus,
     Documents,
-    Turn,
     check_text,
-    composed,
     heldout_ends,
     read_texts,
 )
 from cappunc_cli.features.train.dataset import prepare
 from cappunc_cli.features.train.export import export, write_json
-from cappunc_cli.features.train.recipe import TrainingOrder, custom_recipe
+from cappunc_cli.features.train.options import TrainOptions
+from cappunc_cli.features.train.recipe import custom_recipe
 from cappunc_cli.features.train.trainer import (
     CHECKPOINT,
     LOG_EVERY,
@@ -49,41 +48,41 @@ _WORK, _ORDER = "training", "order.json"
 
 
 def build_custom_model(
-    order: TrainingOrder, log: Callable[[str], None], report: Callable[[Progress], None]
+    options: TrainOptions, log: Callable[[str], None], report: Callable[[Progress], None]
 ) -> ModelConfig:
-    """Train the model of an order in its directory and return its config; resumes an unfinished run.
+    """Train a model in its directory and return its config; resumes an unfinished run.
 
     `log` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
     """
-    work = order.output / _WORK
-    _check_output(order.output)
-    documents = read_texts(order.texts, order.timed, order.decode)
+    output = Path(options.output)
+    work = output / _WORK
+    _check_output(output)
+    documents = read_texts(list(map(Path, options.texts)), list(map(Path, options.timed)))
     words, notice = check_text(documents)
-    _record_order(order, work, documents)
-    recipe = custom_recipe(order, work, words, list(documents))
-    corpora = _corpora(order, documents)
-    heldout = order.output / HELDOUT
+    _record_order(options, work, documents)
+    recipe = custom_recipe(options, work, words, list(documents))
+    heldout = output / HELDOUT
     if notice:
         log(notice)
     if not heldout.exists():
         log(f"{words:,} words")
-        prepare(recipe, corpora)
+        prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})
         # Written last: it tells a resumed run that everything is prepared.
         heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
     else:
         log(f"{words:,} words; going on")
     steps = max(recipe.tokens // recipe.batch, 1)
     look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
-    train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
+    train(recipe, torch.device(options.device), report, look_every, _PATIENCE)
     log("exporting")
     network = network_of(recipe, trained_weights(recipe)).eval()
-    export(network, recipe, order.output, load_windows(recipe, corpora))
+    export(network, recipe, output, load_windows(recipe))
     log("scoring the held-out end")
-    scores = _score(order.output, order.output / HELDOUT)
-    write_json(order.output / "eval.json", scores)
-    log(f"held-out end: {_in_short(scores)}{_before(order)}")
+    scores = _score(output, output / HELDOUT)
+    write_json(output / "eval.json", scores)
+    log(f"held-out end: {_in_short(scores)}{_before(options)}")
     shutil.rmtree(work)
-    return ModelConfig.load(order.output)
+    return ModelConfig.load(output)
 
 
 def has_learnt(directory: Path) -> bool:
@@ -101,15 +100,15 @@ def _check_output(directory: Path) -> None:
         raise CappuncError(f"{directory} is not empty: a model needs its own directory")
 
 
-def _record_order(order: TrainingOrder, work: Path, documents: Documents) -> None:
+def _record_order(options: TrainOptions, work: Path, documents: Documents) -> None:
     """Record the order of a new run; raises CappuncError if `work` has a run with another order."""
     text = hashlib.sha256()
     for name, own in documents.items():
         for document in own:
             text.update(repr((name, document)).encode())
     asked = {
-        "language": order.language,
-        "from": str(find_model(order.start)) if order.start is not None else None,
+        "language": options.lang,
+        "from": str(find_model(options.start)) if options.start is not None else None,
         "text": text.hexdigest(),
     }
     path = work / _ORDER
@@ -120,7 +119,7 @@ def _record_order(order: TrainingOrder, work: Path, documents: Documents) -> Non
     recorded = json.loads(path.read_text("utf-8"))
     if other := [name for name, value in asked.items() if recorded.get(name) != value]:
         raise CappuncError(
-            f"{order.output} contains an unfinished run with another {other[0]}: "
+            f"{options.output} contains an unfinished run with another {other[0]}: "
             f"resume it with its own command, choose another directory, or delete {work}"
         )
 
@@ -139,19 +138,9 @@ def _in_short(report: Mapping[str, Any]) -> str:
     return ", ".join(f"{title} {100 * scores[name]['f1']:.1f}" for title, name in shown.items() if name in scores)
 
 
-def _before(order: TrainingOrder) -> str:
+def _before(options: TrainOptions) -> str:
     """The scores on the same text of the model that the run started from, if it knows the language."""
-    if order.start is None or order.language not in ModelConfig.load(find_model(order.start)).languages:
+    if options.start is None or options.lang not in ModelConfig.load(find_model(options.start)).languages:
         return ""
-    before = _score(find_model(order.start), order.output / HELDOUT, "--lang", order.language)
-    return f" ({order.start} has {_in_short(before)})"
-
-
-def _corpora(order: TrainingOrder, documents: Documents) -> dict[str, Corpus]:
-    def reader(own: Sequence[list[Turn]]) -> Callable[[Path], Iterator[list[Turn]]]:
-        return lambda _: iter(own)
-
-    return {
-        name: Corpus(".", order.licence, reader(own), dialogue=name == "timed", tidy=composed)
-        for name, own in documents.items()
-    }
+    before = _score(find_model(options.start), Path(options.output) / HELDOUT, "--lang", options.lang)
+    return f" ({options.start} has {_in_short(before)})"

@@ -108,15 +108,15 @@ class Vocabulary:
             return cls(**{name: arrays[name] for name in cls.__slots__})
 
 
-def read_stream(corpus: Corpus, root: Path, types: Types) -> TokenStream:
+def read_stream(corpus: Corpus, types: Types) -> TokenStream:
     """Read a corpus into a stream, adding its words to `types`."""
     numbers: list[int] = []
     silences: list[int] = []
     turns: list[int] = []
     documents: list[int] = []
-    for document in corpus.read(root / corpus.path):
+    for document in corpus.documents:
         for turn in document:
-            tokens = _DETACHED.sub(GLUE, corpus.tidy(turn.text)).split()
+            tokens = _DETACHED.sub(GLUE, turn.text).split()
             numbers.extend([types[token] for token in tokens])
             silences.extend(_pauses_of(turn, tokens))
             turns.append(len(numbers) - 1)
@@ -252,7 +252,7 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus]) -> list[str]:
     streams: dict[str, TokenStream] = {}
     for name in recipe.texts():
         began = time.monotonic()
-        streams[name] = read_stream(corpora[name], recipe.data, types)
+        streams[name] = read_stream(corpora[name], types)
         logger.info("%s: %s words in %.0f s", name, f"{len(streams[name].types):,}", time.monotonic() - began)
     if not recipe.tokenizer.exists():
         recipe.tokenizer.parent.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cappunc_cli.document.labels import PairedMark
 from cappunc_cli.features.train.corpora import FEWEST_WORDS
+from cappunc_cli.features.train.options import TrainOptions
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 
@@ -85,30 +86,11 @@ _BATCH = 4096
 _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1700, 2200, 3000, 4000, 6000, 10000)
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingOrder:
-    """A request to `cappunc train`: the language, files without and with times, a model to start from.
-
-    `pieces` is the length of the run in sub-word pieces, None for a length that suits the text.
-    `decode` converts the bytes of a file to text; it raises BadInput if they are not text.
-    """
-
-    language: str
-    texts: tuple[Path, ...]
-    timed: tuple[Path, ...]
-    start: str | None
-    output: Path
-    decode: Callable[[bytes], str]
-    pieces: int | None = None
-    licence: str = ""
-    device: str = "cpu"
-
-
-def custom_recipe(order: TrainingOrder, work: Path, words: int, corpora: Sequence[str]) -> Recipe:
-    """The recipe of an order for `words` words of these corpora, to run in `work`; raises UnknownModel."""
+def custom_recipe(options: TrainOptions, work: Path, words: int, corpora: Sequence[str]) -> Recipe:
+    """The recipe of a custom model for `words` words of these corpora, to run in `work`; raises UnknownModel."""
     values: dict[str, Any] = {
-        "name": order.output.resolve().name,
-        "data": order.output,
+        "name": Path(options.output).resolve().name,
+        "data": Path(options.output),
         "runs": work,
         "tokenizer": work / "tokenizer.json",
         "start": None,
@@ -134,30 +116,30 @@ def custom_recipe(order: TrainingOrder, work: Path, words: int, corpora: Sequenc
         "network": NETWORK,
         "vocabulary": min(max(words // 40, 1000), 16_000),
         "around": tuple(PairedMark),
-        "tokens": order.pieces or min(int(words * 1.4) * _MOST_PASSES, _MOST_PIECES),
+        "tokens": options.pieces or min(int(words * 1.4) * _MOST_PASSES, _MOST_PIECES),
         "decoding": {
-            "languages": [order.language],
-            "licence": order.licence,
+            "languages": [options.lang],
+            "licence": options.licence,
             "window": 100,
             "overlap": 40,
             "min_words_cut": 20,
             "end_share": 0.01,
         },
     }
-    if order.start is not None:
-        values |= _adapted(order, words)
+    if options.start is not None:
+        values |= _adapted(options, words)
     return Recipe(**values)
 
 
-def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
+def _adapted(options: TrainOptions, words: int) -> dict[str, Any]:
     """The settings that differ when a run starts from a model: its tokenizer and labels, and lower learning rates.
 
     A language that the model does not know is split into the pieces of those that it knows; their vectors have to
     change much, the layers above them little.
     """
-    directory = find_model(order.start or "")
+    directory = find_model(options.start or "")
     config = ModelConfig.load(directory)
-    new = order.language not in config.languages
+    new = options.lang not in config.languages
     passes = 6 if new else 3
     return {
         "start": directory / "model.onnx",
@@ -169,13 +151,13 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
         "word_rate": 1e-3 if new else 1e-4,
         "encoder_rate": 3e-4 if new else 1e-4,
         "head_rate": 3e-4,
-        "tokens": order.pieces or min(int(words * 1.4) * passes, _MOST_PIECES),
+        "tokens": options.pieces or min(int(words * 1.4) * passes, _MOST_PIECES),
         # Decode like the model that it comes from; the export overwrites what is new (labels, hashes).
         "decoding": json.loads((directory / "config.json").read_text("utf-8"))
         | {
-            "name": order.output.resolve().name,
-            "languages": [order.language],
-            "licence": "; ".join(dict.fromkeys(name for name in (config.licence, order.licence) if name)),
+            "name": Path(options.output).resolve().name,
+            "languages": [options.lang],
+            "licence": "; ".join(dict.fromkeys(name for name in (config.licence, options.licence) if name)),
             # Its ensemble has not seen the new text, and would pull it back to where it began.
             "ensemble": {},
         },

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
 from cappunc_cli.features.train import spectral
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.dataset import PAIRED_MARKS, TokenStream, Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.recipe import Recipe
@@ -200,12 +199,10 @@ class F1Counter:
         return 2 * self.hit / max(self.guessed + self.wanted, 1)
 
 
-def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus]) -> Windows:
+def load_windows(recipe: Recipe) -> Windows:
     """Load the prepared arrays of a recipe."""
-    names = recipe.texts()
-    streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in names}
-    ellipsis = {name: corpora[name].ellipsis for name in names}
-    return Windows(recipe, streams, ellipsis, Vocabulary.load(recipe.arrays() / "vocabulary.npz"))
+    streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in recipe.texts()}
+    return Windows(recipe, streams, Vocabulary.load(recipe.arrays() / "vocabulary.npz"))
 
 
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
@@ -318,14 +315,13 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
 def train(
     recipe: Recipe,
     device: torch.device,
-    corpora: Mapping[str, Corpus],
     report: Callable[[Progress], None] | None = None,
     look_every: int = 1000,
     patience: int = 0,
 ) -> None:
     """Run or resume a recipe to its end, as `run`."""
     torch.manual_seed(recipe.seed)
-    windows = load_windows(recipe, corpora)
+    windows = load_windows(recipe)
     saved = resume(recipe)
     network = network_of(recipe, saved.get("network")).to(device).train()
 

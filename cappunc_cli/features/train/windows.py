@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
 from cappunc_cli.features.train.dataset import (
-    COMMA,
-    ELLIPSIS,
-    STOP,
     UNKNOWN_PAUSE,
     Ints,
     TokenStream,
@@ -110,15 +107,12 @@ class Windows:
         self,
         recipe: Recipe,
         streams: dict[str, TokenStream],
-        ellipsis: dict[str, bool],
         vocabulary: Vocabulary,
-        errors: AsrNoise | None = None,
     ) -> None:
         self.recipe = recipe
-        self.errors = errors or AsrNoise()
+        self.errors = AsrNoise()
         self.names = list(recipe.corpora)
         self.streams = streams
-        self.ellipsis = ellipsis
         self.vocabulary = vocabulary
         self.lengths = np.diff(vocabulary.starts)
         shares = np.array([recipe.corpora[name] for name in self.names], float)
@@ -173,14 +167,10 @@ class Windows:
         """The words of a corpus at `index`."""
         stream = self.streams[name]
         types = stream.types[index]
-        cases, marks = self.vocabulary.cases[types].astype(np.int64), self.vocabulary.marks[types].astype(np.int64)
-        if not self.ellipsis[name]:
-            goes_on = np.append(cases[1:] == LOWER, False)
-            marks = np.where(marks == ELLIPSIS, np.where(goes_on, COMMA, STOP), marks)
         return WindowSample(
             types,
-            cases,
-            marks,
+            self.vocabulary.cases[types].astype(np.int64),
+            self.vocabulary.marks[types].astype(np.int64),
             self.vocabulary.around[types],
             stream.pauses[index],
             stream.turn_ends[index],

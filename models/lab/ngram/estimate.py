@@ -144,7 +144,7 @@ def train(code: str, data: Path, output: Path, larger: int = 1) -> None:
 
     types = Types()
     names = corpora_of(code)
-    streams = [_heldout(read_stream(CORPORA[name], data, types)) for name in names]
+    streams = [_heldout(read_stream(CORPORA[name].corpus(data), types)) for name in names]
     written = analyse(types, language(code))
     text = running([first for first, _ in streams], written)
     kept = NgramSize(words=int(1.5 * len(text.bare) ** 0.5))

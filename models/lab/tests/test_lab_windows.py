@@ -14,6 +14,22 @@ from models.lab.windows import LabWindows
 STOP = MARK_CLASSES.index(".")
 
 
+def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe) -> None:
+    """The types are `was…`, `you` and `Then`."""
+    comma, stop, ellipsis = (MARK_CLASSES.index(mark) for mark in ",.…")
+    cases, marks = np.array([0, 0, 1], np.int8), np.array([ellipsis, 0, 0], np.int8)
+    starts, frame = np.arange(4, dtype=np.int32), np.array([1, 2], np.int32)
+    vocabulary = Vocabulary(cases, marks, np.zeros(3, np.uint8), starts, np.array([7, 8, 9], np.int32), frame)
+    types = np.array([0, 1, 0, 2], np.int32)
+    stream = TokenStream(types, np.full(4, -1, np.int32), np.zeros(4, bool), np.zeros(4, bool))
+    kept, changed = (
+        LabWindows(recipe, {"text": stream}, {"text": is_one}, vocabulary).sample("text", np.arange(4)).marks.tolist()
+        for is_one in (True, False)
+    )
+    assert kept == [ellipsis, 0, ellipsis, 0]
+    assert changed == [comma, 0, stop, 0]
+
+
 def test_untimed_windows_are_cut_into_captions(recipe: Recipe) -> None:
     """Captions of at most 17 words: in some texts nearly all end a sentence, in others hardly any does."""
     marks, nothing = np.array([0, STOP], np.int8), np.zeros(7000, bool)

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.restoration.models.registry import find_model
-from models.lab.readers import timed
+from models.lab.readers import Source, timed
 from models.lab.recipe import LabRecipe
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ def trained(recipe: LabRecipe, tiny_model: Path) -> LabRecipe:
         clock += 0.2 + gap
     text = json.dumps({"id": "a", "words": words})
     (recipe.data / "text.jsonl.xz").write_bytes(lzma.compress(text.encode()))
-    corpora = {"text": Corpus("text.jsonl.xz", "", timed)}
+    corpora = {"text": Source("text.jsonl.xz", "", timed)}
     recipe = replace(
         recipe, tokenizer=tiny_model / "tokenizer.json", pieces=(32,), batch=256, tokens=4096, heldout=0.1,
         pause_bins_ms=tuple(range(10, 501, 10)), head_rate=1e-2, decoding={"languages": ["xx"]},
@@ -203,7 +202,7 @@ def exported(recipe: LabRecipe, directory: Path, kind: Any) -> tuple[Any, list[n
     from models.lab.export import export
     from models.lab.trainer import network_of, train
 
-    corpora = {"text": Corpus("text.jsonl.xz", "", timed)}
+    corpora = {"text": Source("text.jsonl.xz", "", timed)}
     train(recipe, torch.device("cpu"), corpora)
     directory.mkdir(exist_ok=True)
     export(recipe, directory, kind, corpora)
@@ -253,7 +252,7 @@ def test_late_pauses_are_in_a_float32_file_and_refused_in_any_other(
 
     (tmp_path / "shipped").mkdir()
     with pytest.raises(BadModel, match="only be exported in float32"):
-        export(trained, tmp_path / "shipped", "blocks", {"text": Corpus("text.jsonl.xz", "", timed)})
+        export(trained, tmp_path / "shipped", "blocks", {"text": Source("text.jsonl.xz", "", timed)})
     assert not list((tmp_path / "shipped").iterdir())
     with pytest.raises(BadModel, match="no products in 8 bits"):
         quantise(model, {})

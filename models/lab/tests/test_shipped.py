@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.dataset import Types, read_stream
 from cappunc_cli.restoration.models.registry import find_model
 from models.lab import results
 from models.lab.corpora import CORPORA
-from models.lab.readers import timed
+from models.lab.readers import Source, timed
 from models.lab.recipe import LabRecipe
 
 TIMED = {
@@ -28,8 +27,8 @@ TIMED = {
 
 def test_timed_words_keep_their_pauses_and_turns(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl.xz").write_bytes(lzma.compress(json.dumps(TIMED).encode()))
-    corpus = Corpus("t.jsonl.xz", "", timed, dialogue=True)
-    stream = read_stream(corpus, tmp_path, Types())
+    corpus = Source("t.jsonl.xz", "", timed, dialogue=True)
+    stream = read_stream(corpus.corpus(tmp_path), Types())
     assert stream.pauses.tolist() == [100, -1, -1, 0, -1]
     assert np.flatnonzero(stream.turn_ends).tolist() == [1, 4]
 

@@ -13,10 +13,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra [train]")
 
 from cappunc_cli.document.pauses import pauses
-from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.restoration.models.registry import find_model
 from models.lab import heldout, thresholds
-from models.lab.readers import paragraphs, timed
+from models.lab.readers import Source, paragraphs, timed
 from models.lab.recipe import LabRecipe
 from models.lab.studies import captions
 
@@ -65,7 +64,7 @@ def test_precision_and_recall_of_the_question_mark() -> None:
 def test_only_the_end_is_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = [f"w{n}." for n in range(1000)]
     (tmp_path / "t.txt.xz").write_bytes(lzma.compress(" ".join([*tokens, "—"]).encode()))
-    monkeypatch.setitem(heldout.CORPORA, "t", Corpus("t.txt.xz", "", paragraphs))
+    monkeypatch.setitem(heldout.CORPORA, "t", Source("t.txt.xz", "", paragraphs))
     recipe = replace(LabRecipe.load(find_model("en-fast") / "train.toml"), data=tmp_path, heldout=0.02)
     assert [word.text for word in heldout.heldout_words(recipe, "t")] == [*tokens[-20:-1], tokens[-1] + "—"]
     assert len(heldout.heldout_words(recipe, "t", 5)) == 5
@@ -76,7 +75,7 @@ def test_held_out_words_have_every_pause_that_their_corpus_knows(
 ) -> None:
     words = [["So", 0.0, 0.4], ["we", 0.9, 1.0], ["went", None, None], ["home", 3.0, 3.2], ["again.", 3.27, 3.5]]
     (tmp_path / "t.jsonl.xz").write_bytes(lzma.compress(json.dumps({"id": "a", "words": words}).encode()))
-    monkeypatch.setitem(heldout.CORPORA, "t", Corpus("t.jsonl.xz", "", timed))
+    monkeypatch.setitem(heldout.CORPORA, "t", Source("t.jsonl.xz", "", timed))
     recipe = replace(LabRecipe.load(find_model("en-fast") / "train.toml"), data=tmp_path, heldout=1.0)
     # `we` has no pause that is known, but the one before it is.
     assert pauses(heldout.heldout_words(recipe, "t")) == [500, None, None, 70, None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.corpora import Corpus, Turn, split_documents
+from cappunc_cli.features.train.corpora import Corpus, split_documents
 from cappunc_cli.features.train.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.windows import IGNORED, Windows
@@ -19,10 +18,6 @@ from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
 
 TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
-
-
-def lines(path: Path) -> Iterator[list[Turn]]:
-    return split_documents(path.read_text("utf-8").splitlines())
 
 
 @pytest.fixture
@@ -49,11 +44,9 @@ def test_a_long_word_has_the_pieces_in_training_that_the_engine_gives_it(tiny_mo
     assert vocabulary.pieces[-1] != vocabulary.pieces[-2], "the last piece, at which the label stands"
 
 
-def test_text_becomes_labels_through_strip(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    (tmp_path / "text.txt").write_text(TEXT, "utf-8")
+def test_text_becomes_labels_through_strip(tokenizer: Tokenizer) -> None:
     types = Types()
-    corpus = Corpus("text.txt", "", lines, dialogue=True)
-    stream = read_stream(corpus, tmp_path, types)
+    stream = read_stream(Corpus(split_documents(TEXT.splitlines()), dialogue=True), types)
     vocabulary, bares = build_vocabulary(types, tokenizer)
     words = [bares[t] for t in stream.types]
     spoken = "well it was as i said you know nato's iphone why because another document yes"
@@ -67,13 +60,11 @@ def test_text_becomes_labels_through_strip(tmp_path: Path, tokenizer: Tokenizer)
     assert np.flatnonzero(stream.document_ends).tolist() == [11, 14]
 
 
-def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str, *, ellipsis: bool = True) -> tuple[Windows, list[str]]:
+def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str) -> tuple[Windows, list[str]]:
     types = Types()
-    (recipe.data / "text.txt").write_text(text, "utf-8")
-    corpus = Corpus("text.txt", "", lines)
-    stream = read_stream(corpus, recipe.data, types)
+    stream = read_stream(Corpus(split_documents(text.splitlines())), types)
     vocabulary, bares = build_vocabulary(types, tokenizer)
-    return Windows(recipe, {"text": stream}, {"text": ellipsis}, vocabulary), bares
+    return Windows(recipe, {"text": stream}, vocabulary), bares
 
 
 def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -90,13 +81,6 @@ def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: 
             assert batch.ids[row, place] == ends["went"]
     assert (batch.marks == stop).any()
     assert ((batch.marks == IGNORED) == (batch.cases == IGNORED)).all()
-
-
-def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe, tokenizer: Tokenizer) -> None:
-    windows, _ = windows_of(recipe, tokenizer, "It was… you know… Then we left. " * 20, ellipsis=False)
-    marks = windows.batch(np.random.default_rng(0)).marks
-    assert not (marks == MARK_CLASSES.index("…")).any()
-    assert (marks == MARK_CLASSES.index(",")).any()
 
 
 def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> None:
