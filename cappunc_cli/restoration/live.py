@@ -12,7 +12,7 @@ ones. Pending words are decided as in a file (`rewrite` in pipeline.py), given t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,17 +129,8 @@ class LiveRestorer:
 
         Between its request and `take`, a stream must neither get nor commit any words.
         """
-        # The pause after the last word applies to the last text only, so requests with one are read one by one.
-        plain = [request for request in requests if request.silence is None]
-        rows = self._probabilities(plain, None)
-        return [
-            next(rows if request.silence is None else self._probabilities([request], request.silence))
-            for request in requests
-        ]
-
-    def _probabilities(self, requests: Sequence[LiveRequest], silence: int | None) -> Iterator[Rows]:
-        texts = [request.window for request in requests]
-        return probabilities_of_each(texts, self._model, self._options, after=silence, together=False)
+        windows, silences = [request.window for request in requests], [request.silence for request in requests]
+        return list(probabilities_of_each(windows, self._model, self._options, after=silences, together=False))
 
     def take(self, request: LiveRequest, reading: Any) -> list[str]:
         """Commit the words of a request, given the model's reading of it, and return their texts."""

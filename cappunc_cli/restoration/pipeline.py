@@ -122,22 +122,22 @@ def probabilities_of_each(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
-    after: int | None = None,
+    after: Iterable[int | None] = (),
     *,
     together: bool = True,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
-    `progress` is called with the number of words of all texts that the model has read. `after` is the pause after the
-    last word of the last text (ms), if known. `together`: all occurrences of a word in a text count for each. Raises
-    CappuncError.
+    `progress` is called with the number of words of all texts that the model has read. `after` are the pauses after
+    the last word of each text (ms), as far as known. `together`: all occurrences of a word in a text count for each.
+    Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     bare = [cached_strip(word.text)[0] for words in texts for word in words]
-    silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
-    silence[-1:] = [after] if silence else []
-    if not options.pauses:
-        silence = [None] * len(bare)
+    silence: list[int | None] = [None] * len(bare)
+    if options.pauses:
+        ends = [*after] or [None] * len(texts)
+        silence = [gap for words, end in zip(texts, ends, strict=True) if words for gap in (*pauses(words)[:-1], end)]
     turns = list(chain.from_iterable(map(turn_ends, texts)))
     counts = list(map(len, texts))
     chunks = [split(count, window, overlap, min_words_cut) for count in counts]

@@ -22,7 +22,7 @@ from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import AROUND, INPUTS, MASK, OUTPUTS, WANTED, ModelConfig
-from cappunc_cli.restoration.models.session import OpenSession, Session, first_line, open_session
+from cappunc_cli.restoration.models.session import OpenSession, first_line, open_session
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -158,7 +158,7 @@ class OnnxEngine:
         self.tokenise_s = self.infer_s = 0.0
         opened = opened or open_session(directory / "model.onnx", device)
         #: Runs the graph; tests replace it to inspect the inputs.
-        self.session: Session = opened.session
+        self.session = opened.session
         self.device, self.warning = opened.device, opened.warning
         #: Each core runs whole batches, so that none waits for another and its cache stays warm; onnxruntime releases
         #: the GIL meanwhile.

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, QUOTE_PAIR, Case, PairedMark
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.languages import UNSPACED, language
 
@@ -181,33 +181,29 @@ def _transitions(value: Any) -> Transitions:
 
 def _check_consistency(config: ModelConfig) -> None:
     """Raise BadModel or WrongUsage for values that contradict each other."""
-    if (PairedMark.OPEN_QUOTE in config.around) != (PairedMark.CLOSE_QUOTE in config.around):
-        raise BadModel("around: must name both quotation marks or none")
-    for name, labels, needed in (
-        ("cases", config.cases, ("lower", "capital")),
-        ("marks", config.marks, ("",)),
-        ("around", config.around, ()),
-    ):
+    lists: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+        ("cases", config.cases, ("lower", "capital")), ("marks", config.marks, ("",)), ("around", config.around, ()),
+    )  # fmt: skip
+    for name, labels, needed in lists:
         if len(set(labels)) != len(labels):
             raise BadModel(f"{name}: a label is listed twice")
         if missing := [label for label in needed if label not in labels]:
             raise BadModel(f"{name}: {missing[0]!r} is missing")
-    if list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)):
-        raise BadModel("pause_bins_ms: must be in ascending order")
-    if unknown := [m for m in config.bias if m not in (*config.marks, *config.around)]:
-        raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
-    if not config.languages:
-        raise BadModel("languages: must name at least one")
-    if not 0 <= config.consistency <= 1:
-        raise BadModel("consistency: must be between 0 and 1")
-    if min(config.ensemble.values(), default=0) < 0 or sum(config.ensemble.values()) > 1:
-        raise BadModel("ensemble: shares must be at least 0, and at most 1 in all")
-    if config.max_pieces < _FEWEST_PIECES:
-        raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
-    if (crf := config.crf) is not None:
-        lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
-        if lengths != {len(config.marks)}:
-            raise BadModel(f"crf: every row must have one number for each of the {len(config.marks)} marks")
+    unknown = next((mark for mark in config.bias if mark not in (*config.marks, *config.around)), "")
+    size, crf, shares = len(config.marks), config.crf, config.ensemble.values()
+    rows = (*crf.transitions, crf.transitions, crf.start, crf.end) if crf is not None else ()
+    for wrong, message in (
+        (len(QUOTE_PAIR & {*config.around}) == 1, "around: must name both quotation marks or none"),
+        (list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)), "pause_bins_ms: must be in ascending order"),
+        (unknown, f"bias: {unknown!r} is no mark of this model"),
+        (not config.languages, "languages: must name at least one"),
+        (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
+        (min(shares, default=0) < 0 or sum(shares) > 1, "ensemble: shares must be at least 0, and at most 1 in all"),
+        (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
+        (any(len(row) != size for row in rows), f"crf: every row must have one number for each of the {size} marks"),
+    ):
+        if wrong:
+            raise BadModel(message)
     check_windows(config.window, config.overlap, config.min_words_cut)
 
 

@@ -6,15 +6,14 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
 from cappunc_cli.restoration.models.registry import INPUTS, MASK, OUTPUTS
@@ -28,14 +27,6 @@ _MULTIPLY_MODEL = (
 _DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
 _CUDA = "CUDAExecutionProvider"
 
-Feeds = Mapping[str, npt.NDArray[np.int64]]
-
-
-class Session(Protocol):
-    """The part of a session that the engine uses."""
-
-    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]: ...
-
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
@@ -44,20 +35,12 @@ class OpenSession:
     `lanes` is the number of concurrent runs that keep the device busy.
     """
 
-    session: Session
+    session: Any
     inputs: frozenset[str]
     outputs: frozenset[str]
     device: str
     warning: str | None
     lanes: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """The number of a CUDA device, None for the CPU; unless it is `required`, the CPU may take its place."""
-
-    index: int | None
-    required: bool = True
 
 
 def parse_device(device: str) -> re.Match[str]:
@@ -68,16 +51,15 @@ def parse_device(device: str) -> re.Match[str]:
     return match
 
 
-def choose_device(device: str, available: Sequence[str]) -> Device:
-    """The device to try first for `auto`, `cpu`, `cuda` or `cuda:1`.
+def choose_device(device: str, available: Sequence[str]) -> int | None:
+    """The number of the CUDA device to use or try for `auto`, `cpu`, `cuda` or `cuda:1`; None for the CPU.
 
     `available` are the providers that onnxruntime was built with, whatever the machine has; so `auto` also checks
-    for a driver. Raises CappuncError.
+    for a driver. Raises CappuncError for a named device that cannot be used.
     """
-    match = parse_device(device)
+    match, problem = parse_device(device), ""
     if device == "cpu":
-        return Device(None)
-    problem = ""
+        return None
     if _CUDA not in available:
         problem = "this onnxruntime has no CUDA support; use --device cpu or install onnxruntime-gpu"
     else:
@@ -85,11 +67,9 @@ def choose_device(device: str, available: Sequence[str]) -> Device:
             ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
         except OSError:
             problem = "no NVIDIA driver found on this machine; use --device cpu"
-    if not problem:
-        return Device(int(match[1] or 0), required=device != "auto")
-    if device == "auto":
-        return Device(None)
-    raise CappuncError(problem)
+    if problem and device != "auto":
+        raise CappuncError(problem)
+    return None if problem else int(match[1] or 0)
 
 
 def physical_cores() -> int:
@@ -119,12 +99,12 @@ def open_session(path: Path, device: str) -> OpenSession:
     onnxruntime.set_default_logger_severity(4)
     if not path.is_file():
         raise BadModel("the model file is missing", str(path))
-    chosen = choose_device(device, onnxruntime.get_available_providers())
-    session, problem = (None, "") if chosen.index is None else _on_gpu(path, chosen.index)
-    if problem and chosen.required:
+    index = choose_device(device, onnxruntime.get_available_providers())
+    session, problem = (None, "") if index is None else _on_gpu(path, index)
+    if problem and device != "auto":
         raise CappuncError(problem)
     if session is not None:
-        name, lanes = f"cuda:{chosen.index}", 1
+        name, lanes = f"cuda:{index}", 1
     else:
         session = load_graph(path)
         name, lanes = "cpu", physical_cores()

@@ -203,26 +203,26 @@ def test_unknown_devices_are_refused(device: str) -> None:
 def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr("ctypes.CDLL", Mock(side_effect=OSError))
-    assert session.choose_device("auto", both).index is None
+    assert session.choose_device("auto", both) is None
     with pytest.raises(CappuncError, match="no NVIDIA driver"):
         session.choose_device("cuda", both)
     monkeypatch.setattr("ctypes.CDLL", Mock())
-    assert session.choose_device("auto", both) == session.Device(0, required=False)
-    assert session.choose_device("cuda:2", both) == session.Device(2)
-    assert session.choose_device("auto", both[1:]).index is None
+    assert session.choose_device("auto", both) == 0
+    assert session.choose_device("cuda:2", both) == 2
+    assert session.choose_device("auto", both[1:]) is None
     with pytest.raises(CappuncError, match="no CUDA support"):
         session.choose_device("cuda", both[1:])
 
 
 def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0, required=False))
+    monkeypatch.setattr(session, "choose_device", lambda *_: 0)
     monkeypatch.setattr(session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
     engine = OnnxEngine(TINY, "auto")
     assert engine.device == "cpu"
     assert engine.warning is not None
     assert "\n" not in engine.warning
     assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
-    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0))
+    monkeypatch.setattr(session, "choose_device", lambda *_: 0)
     with pytest.raises(CappuncError, match="CUDA cannot be used"):
         OnnxEngine(TINY, "cuda")
 
