@@ -53,7 +53,8 @@ class DiacriticRestorer:
         # Restored words are context for others; nearly always the second round changes nothing.
         for _ in range(4):
             bare = [strip(text)[0] for text in texts]
-            if not self._lacks_diacritics(bare):
+            words = [self._language.spelled(word) for word in bare]
+            if sum(word.translate(self._plain) != word for word in words) * _RARE >= len(words):
                 break
             best = zip(texts, bare, self._best_spellings(bare), strict=True)
             new = [_respell(text, word, other) for text, word, other in best]
@@ -61,10 +62,6 @@ class DiacriticRestorer:
                 break
             texts = new
         return texts
-
-    def _lacks_diacritics(self, bare: Sequence[str]) -> bool:
-        words = [self._language.spelled(word) for word in bare]
-        return sum(word.translate(self._plain) != word for word in words) * _RARE < len(words)
 
     def _best_spellings(self, bare: Sequence[str]) -> list[str]:
         """The most probable spelling of each bare word."""

@@ -100,7 +100,9 @@ def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: 
     by_kind = text.marks @ IN_KIND
     written, others = (by_kind * kinds).sum(1), np.where(kinds, np.float32(0), by_kind)
     free = ~missing.lacks_marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
-    free &= kinds @ _possible(passage)
+    # As it is written, a mark must be one that the model can predict and the options allow.
+    possible = {"", *(FOLD.get(mark, mark) for mark in passage.config.marks if mark in passage.marks)}
+    free &= kinds @ np.array([kind in possible for kind in KINDS])
     free[-1] = False  # the text ends here, whatever the network says at the edge of its last window
     doubts = {}
     for i in np.flatnonzero(free & (written < below) & (others.max(1) > 0)).tolist():
@@ -174,12 +176,6 @@ def _kinds(labels: Sequence[Label]) -> Flags:
     signs = [{FOLD.get(sign, sign) for sign in label.signs} if label.after else set() for label in labels]
     marked: Flags = np.array([[kind in own for kind in KINDS[1:]] for own in signs], np.bool_)
     return np.column_stack([~marked.any(1), marked])
-
-
-def _possible(passage: Passage) -> Flags:
-    """Which kinds of mark the model can predict and the options allow, [kinds]."""
-    known = {FOLD.get(mark, mark) for mark in passage.config.marks if mark in passage.marks}
-    return np.array([not kind or kind in known for kind in KINDS])
 
 
 def _case_probability(passage: Passage, known: Evidence) -> Probabilities:

@@ -96,8 +96,10 @@ class Glossary:
             if term is None or at + len(term.words) <= end:
                 continue
             spelling = spelling[len(spelling) - (end - at) :] if at < end else ()
-            rest = zip(term.words[len(spelling) :], bare[at + len(spelling) :], strict=False)
-            spelling += tuple(_spell_term(part, word) for part, word in rest)
+            # A word has the letters of the term, but its own apostrophes, hyphens and ending.
+            for part, word in zip(term.words[len(spelling) :], bare[at + len(spelling) :], strict=False):
+                letters = [t if t.isalnum() else c for t, c in zip(part, word, strict=False)]
+                spelling += ("".join(letters) + word[len(part) :],)
             end = at + len(spelling)
             yield at, spelling
 
@@ -138,11 +140,6 @@ def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: in
             return False
     *head, end = map(_key, term.words)
     return list(keys[at:last]) == head and end in _stems(keys[last])
-
-
-def _spell_term(part: str, bare: str) -> str:
-    """A bare word with the letters of the term, but its own apostrophes, hyphens and ending."""
-    return "".join([t if t.isalnum() else c for t, c in zip(part, bare, strict=False)]) + bare[len(part) :]
 
 
 def _stems(key: str) -> Iterator[str]:

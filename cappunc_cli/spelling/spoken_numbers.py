@@ -173,21 +173,17 @@ class SpokenNumbers:
             second = self._value(run.parts[2:])
         elif second < 10:
             return None
-        before, ends = text.before(run.first), self._may_end(run.stop)
+        before = text.before(run.first)
+        # A number can end at a mark, or before a word that cannot be counted.
+        ends = not text.joined(run.stop) or text.bare[run.stop] in known.may_follow
         if 1 <= first <= 12 and 0 < second < 60:
-            explicit = any(self._ahead(run.stop, length) in known.day_times for length in (1, 2, 3))
+            ahead = [text.next(i) for i in range(run.stop, run.stop + 3)]
+            explicit = any(" ".join(ahead[:length]) in known.day_times for length in (1, 2, 3))
             if explicit or (before in known.clock and second in _QUARTERS and ends):
                 return run.stop - run.first, f"{first}:{second:02}"
         if 13 <= first <= 20 and 0 < second < 100 and before in known.year and ends:
             return run.stop - run.first, f"{first}{second:02}"
         return None
-
-    def _may_end(self, i: int) -> bool:
-        """Whether a number can end before word `i`: at a mark, or before a word that cannot be counted."""
-        return not self._text.joined(i) or self._text.bare[i] in self._known.may_follow
-
-    def _ahead(self, i: int, length: int) -> str:
-        return " ".join(map(self._text.next, range(i, i + length)))
 
     def _value(self, parts: list[str]) -> int:
         """The cardinal below a hundred that these words are, or -1."""

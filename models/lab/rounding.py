@@ -31,7 +31,6 @@ from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import MASK
-from cappunc_cli.restoration.models.session import Feeds
 from cappunc_cli.restoration.pipeline import probabilities
 from models.lab.graphs import Matrix, dense_products, for_all_pieces
 
@@ -78,7 +77,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]]) -> dict[str, Mat
         session = engine.session
 
         class Watching:
-            def run(self, wanted: Sequence[str], feeds: Feeds) -> list[NDArray[np.float32]]:
+            def run(self, wanted: Sequence[str], feeds: dict[str, NDArray[np.int64]]) -> list[NDArray[np.float32]]:
                 found: list[NDArray[np.float32]] = session.run([*wanted, *names], feeds)
                 ids = feeds["input_ids"]
                 rows = np.flatnonzero(feeds.get(MASK, np.ones_like(ids)))

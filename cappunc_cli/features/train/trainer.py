@@ -59,11 +59,6 @@ def trained_weights(recipe: Recipe) -> dict[str, Tensor]:
     return weights
 
 
-def rate_at(progress: float, recipe: Recipe) -> float:
-    """Share of the peak learning rate: linear warm-up, plateau, linear decay to zero."""
-    return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
-
-
 @dataclass(frozen=True, slots=True)
 class Learner:
     """What a run trains, and how.
@@ -158,7 +153,9 @@ def _log(recipe: Recipe, figures: Mapping[str, Any], state: RunState, developmen
 
 def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, list[float]]:
     """Learn from one batch; returns the share of the peak learning rate, and the running means of the losses."""
-    rate = rate_at(max(state.tokens, 1) / recipe.tokens, recipe)
+    progress = max(state.tokens, 1) / recipe.tokens
+    # Linear warm-up, plateau, linear decay to zero.
+    rate = min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
     for group in learner.optimiser.param_groups:
         group["lr"] = group["peak"] * rate
     # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.

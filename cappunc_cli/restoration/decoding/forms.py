@@ -48,7 +48,8 @@ def weigh_forms(
     seen = np.array([count[:4] if count else (0, 0, 0, 0) for count in counts], np.float64)
     columns = [config.cases.index(case) if case in config.cases else -1 for case in CASE_CLASSES]
     cases = np.where(np.array(columns) >= 0, rows[own][:, columns], 0).astype(np.float64)
-    within, start = _apart(cases, _sentence_starts(rows, config)[own])
+    ends = [len(config.cases) + config.marks.index(mark) for mark in TERMINAL if mark in config.marks]
+    within, start = _apart(cases, np.append(1.0, rows[:-1, ends].sum(1))[own])
     scores = np.log(np.maximum(within, _LEAST)) + _prior(seen, lexicon.shares)[word]
     if rare is not None:
         weight = tuned.AGREEMENT / (1 + seen.sum(1) / tuned.SETTLED)
@@ -64,14 +65,10 @@ def weigh_forms(
     return result
 
 
-def _sentence_starts(rows: Rows, config: ModelConfig) -> Floats:
-    """P(a sentence begins with the word), [n]."""
-    ends = [len(config.cases) + config.marks.index(mark) for mark in TERMINAL if mark in config.marks]
-    return np.append(1.0, rows[:-1, ends].sum(1))
-
-
 def _apart(cases: Floats, starts: Floats) -> tuple[Floats, Floats]:
     """P(case) [n, 4] of words if no sentence begins with them, and the probability [n] that one does.
+
+    `starts` [n] is the latter by the marks.
 
     The latter is the network's as far as its capitals show it, so that both together give the `cases` again.
     """

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import IntFlag
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -121,9 +121,11 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             stop -= 1
         if stop > start + 1:
             found[start:stop] = _properties_of_parts(plain[start:stop], dated[start], language)
-        elif not found[start] and (end := _initials(plain, start, run)) > start + 1:
-            stop = end
-            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
+        elif not found[start]:  # the `u. s.` of `the u. s. and`
+            letters = list(takewhile(lambda word: len(word) == 1 and word.isalpha(), plain[start:run]))
+            if len(letters) > 1:
+                stop = start + len(letters)
+                found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
     return found
 
 
@@ -160,13 +162,6 @@ def _beside_numbers(
             if labels[i].has_period or word in language.abbreviations:
                 found[i] |= int(WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
     return found
-
-
-def _initials(words: Sequence[str], start: int, stop: int) -> int:
-    """Where the letters end that begin at `start`, at `stop` or before: the `u. s.` of `the u. s. and`."""
-    while start < stop and len(words[start]) == 1 and words[start].isalpha():
-        start += 1
-    return start
 
 
 def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) -> list[int]:
