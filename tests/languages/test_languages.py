@@ -60,7 +60,7 @@ def test_cedillas_become_commas_below_in_romanian_only() -> None:
     assert language("zxx").spelled("şi") == "şi"
 
 
-@pytest.mark.parametrize("entry", map(language, LANGUAGES), ids=lambda entry: entry.code)
+@pytest.mark.parametrize("entry", [language(code) for code in LANGUAGES], ids=lambda entry: entry.code)
 def test_word_lists_are_in_the_spelling_used_for_look_up(entry: Language) -> None:
     for words in (entry.always_capital, entry.abbreviations, entry.titles, entry.clitics):
         for word in words:
