@@ -10,7 +10,7 @@ import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Any, Literal, TypedDict, Unpack, get_args
@@ -136,19 +136,13 @@ def fix(
     for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    flags = {"fast": fast, "attach": attach, "numbers": numbers, "apostrophes": apostrophes}
-    for name, flag in flags.items():
+    flags: dict[str, Any] = {"attach": attach, "numbers": numbers, "apostrophes": apostrophes}
+    for name, flag in {"fast": fast, **flags}.items():
         require(name, flag, bool, "True or False")
     with _errors_about(source):
         text, found = _content(source, format, encoding)
-        others: dict[str, Any] = {
-            "attach": attach,
-            "diacritics": diacritics,
-            "numbers": numbers,
-            "apostrophes": apostrophes,
-        }
-        request = FixRequest(_choice(model, language, fast, engine), _options(options), device, format)
-        request = replace(request, **others)
+        choice = _choice(model, language, fast, engine)
+        request = FixRequest(choice, _options(options), device, format, diacritics=diacritics, **flags)
         document = request.read(text, _name(source))
         division = _divided(model, request, document, text)
         new = division.restore()
