@@ -92,28 +92,24 @@ def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
     return list(jobs)
 
 
-def refuse_result(name: str | None, option: str, results: Iterable[Job]) -> None:
-    """Raises BadOption about `option` if the file that it writes is, under whatever name, the result of a job."""
-    if name is None:
+def refuse_file(name: str | None, option: str, jobs: Sequence[Job], also_read: Iterable[str] = ()) -> None:
+    """Raises BadOption about `option` if the file that it writes is, under whatever name, read, or the result of a job.
+
+    `review talk.srt --html talk.html --compare talk.html`
+    """
+    if name is None or name == PIPE:
         return
-    own = _real(target_named(name))
-    for job in results:
+    identity, own = file_identity(name), _real(target_named(name))
+    read = (file_identity(other) for other in (*also_read, *(job.source for job in jobs)))
+    if identity is not None and any(other == identity for other in read):
+        raise BadOption(f"{name} is an input, which would be overwritten", option=option)
+    for job in jobs:
         if job.target is not None and _real(job.target) == own:
             raise BadOption(f"{name} is the result of {job.name}", option=option)
 
 
 def _real(target: Target) -> str:
     return target.text if isinstance(target, Url) else os.path.realpath(target)
-
-
-def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
-    """Raises BadOption about `option` if the file that it writes is, under whatever name, one of those that are `read`.
-
-    `review talk.srt --html talk.html --compare talk.html`
-    """
-    own = None if name in (None, PIPE) else file_identity(name or "")
-    if own is not None and any(file_identity(other) == own for other in read):
-        raise BadOption(f"{name} is an input, which would be overwritten", option=option)
 
 
 def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str]) -> list[Job]:

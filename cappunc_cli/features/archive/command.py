@@ -27,7 +27,7 @@ from cappunc_cli.features.archive.ray_workers import RayOptions, on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.executors import Executor, in_this_process
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.plan import checked_targets, refuse_input, refuse_result
+from cappunc_cli.files.plan import checked_targets, refuse_file
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.results import ResultWriter
@@ -97,8 +97,7 @@ def _jobs(
         targets = [replace(job, target=record.at(job.relative.as_posix())) for job in found]
         jobs = checked_targets(targets, "TARGET", also_read)
         for option, name in (("--report", options.report), ("--log", options.log)):
-            refuse_input(name, option, [*also_read, *(job.source for job in jobs)])
-            refuse_result(name, option, jobs)
+            refuse_file(name, option, jobs, also_read)
     return jobs
 
 

@@ -33,7 +33,7 @@ from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.output import write_lines, write_text
-from cappunc_cli.files.plan import refuse_input
+from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.storage import PIPE, target_named, write_result
@@ -82,7 +82,7 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
     inputs, file = options.inputs, options.report
     with usage_errors():
         check_report_name(file)
-        refuse_input(file, "--report", files_to_read(None, inputs.files_from, *(job.source for job in jobs)))
+        refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
 
     def faults(job: Job) -> Report:
         text, _ = read_job(job, reporter)

@@ -32,7 +32,7 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.plan import plan_jobs, refuse_input, refuse_name, refuse_result
+from cappunc_cli.files.plan import plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, target_named, write_result
@@ -146,9 +146,8 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
     with usage_errors():
-        refuse_input(report, "--report", [*_also_read(options), *(job.source for job in found)])
         jobs = _planned(found, None if rewrap else file_suffix(kind), names, options, ".captions")
-        refuse_result(report, "--report", jobs)
+        refuse_file(report, "--report", jobs, _also_read(options))
     file = Path(output or "")
     named = options.to or named_kind(output, CAPTION_KINDS)
     if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [file]:

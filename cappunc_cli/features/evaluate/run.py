@@ -22,7 +22,7 @@ from cappunc_cli.features.evaluate.pages import comparison_page, page, write_com
 from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
 from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
-from cappunc_cli.files.plan import refuse_input
+from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.storage import write_atomic
@@ -80,7 +80,7 @@ def run_evaluation(options: EvalOptions, tally: FileTally) -> bool:
     """
     limits = [parse_requirement(text) for text in options.fail_under]
     if options.html is not None:
-        refuse_input(options.html, "--html", map(str, listing((*options.references, *options.hypotheses))))
+        refuse_file(options.html, "--html", (), map(str, listing((*options.references, *options.hypotheses))))
         Path(options.html).parent.mkdir(parents=True, exist_ok=True)
     scored, signature = _score(options, tally)
     if options.html is not None:

@@ -23,7 +23,7 @@ from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.executors import Executor, in_processes, in_this_process
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.plan import plan_jobs, refuse_input, refuse_result, replaceable
+from cappunc_cli.files.plan import plan_jobs, refuse_file, replaceable
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.record import Record
 from cappunc_cli.files.results import Mode, ResultWriter
@@ -101,6 +101,5 @@ def _jobs(names: list[str], options: FixOptions, reporter: Reporter) -> list[Job
     if not options.diff:
         with usage_errors():
             jobs = plan_jobs(jobs, output, options.in_place, names, also_read=also_read)
-            refuse_input(options.log, "--log", [*also_read, *(job.source for job in jobs)])
-            refuse_result(options.log, "--log", jobs)
+            refuse_file(options.log, "--log", jobs, also_read)
     return jobs

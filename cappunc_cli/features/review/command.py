@@ -42,7 +42,7 @@ from cappunc_cli.files.inspection import (
     tenths,
 )
 from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
-from cappunc_cli.files.plan import plan_jobs, refuse_input
+from cappunc_cli.files.plan import plan_jobs, refuse_file
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
@@ -69,8 +69,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     request = fix_request(context, options.model, inputs, restoring)
     if options.open_ or html is not None:
         with usage_errors():
-            read = files_to_read(options.glossary, options.compare, *(job.source for job in jobs))
-            refuse_input(html, "--html", read)
+            refuse_file(html, "--html", jobs, files_to_read(options.glossary, options.compare))
         _page(_session(jobs, request, options, reporter), html, reporter)
         return
     _list(jobs, request, options, reporter)
