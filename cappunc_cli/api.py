@@ -18,9 +18,8 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
-from cappunc_cli.files.division import Division, Fixers
 from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
-from cappunc_cli.files.fixer import Fixed, Fixer
+from cappunc_cli.files.fixer import Division, Fixed, Fixer, Fixers
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.request import FixRequest, ModelChoice

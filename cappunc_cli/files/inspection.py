@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
-from cappunc_cli.files.division import Fixers
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Fixer, Fixers
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter

@@ -12,9 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.files.division import Division, Fixers
 from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Division, Fixer, Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import unified_diff

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.stream.live_cues import LiveCues
+from cappunc_cli.features.stream.live_text import LiveCues
 from cappunc_cli.languages import language
 
 ENGLISH = language("en")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.division import Fixers
+from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.request import FixRequest, ModelChoice
 
 

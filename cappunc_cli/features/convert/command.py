@@ -26,9 +26,8 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import check_report_name, rendered
-from cappunc_cli.files.division import Division, Fixers
 from cappunc_cli.files.encodings import shown_utf_8
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Division, Fixer, Fixers
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import write_stdout

@@ -27,9 +27,8 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.division import Fixers
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Fixer, Fixers
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (

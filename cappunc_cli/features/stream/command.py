@@ -14,8 +14,7 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import refuse_device, refuse_second_read
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.features.stream.live_cues import LiveCues
-from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
+from cappunc_cli.features.stream.live_text import LiveCues, LiveInput, LiveOutput
 from cappunc_cli.features.stream.options import StreamOptions
 from cappunc_cli.features.stream.websocket_server import Allowed, serve
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
