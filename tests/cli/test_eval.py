@@ -21,12 +21,16 @@ from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
 from cappunc_cli.cli.main import app, main
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import datasets
+from cappunc_cli.evaluation import Sample, datasets, evaluate
+from cappunc_cli.evaluation.datasets import Source, gold_windows
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
 from cappunc_cli.evaluation.report import Signature, System, describe_fold, hash_words, metric_title, sections
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.features.evaluate.pages import page
+from cappunc_cli.features.evaluate.restorer import shuffled_pauses, without_ends
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
@@ -52,33 +56,29 @@ def f1(value: dict[str, object], name: str = "micro") -> float:
 # Label files
 
 
-def test_split_contractions_come_together_and_the_last_piece_counts() -> None:
-    text = (FIXTURES / "iwslt.tsv").read_text()
-    assert datasets.is_label_file(text)
-    assert datasets.read_label_file(text) == ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # A mark inside a contraction keeps its pieces apart.
+        ("so\tPERIOD\n's\tO\n", ["so.", "'s"]),
+        # Lone quotes and nothing are no words, but their mark counts; one left on a word is not its label.
+        ('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n', ["he,", "said."]),
+        ("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n", ["states", "u.s..", "IPod?"]),
+        # Only line feeds end a line.
+        ("caf\u0085e\tO\r\nb\tPERIOD\r\n", ["caf\u0085e", "b."]),
+        # Split contractions come together, and the label of the last piece counts.
+        ("iwslt.tsv", ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]),
+        ("sepp.tsv", ["then,", "we", "went", "home.", "why?", "well—", "so:"]),
+        ("jointcappunc.txt", ["Hello,", "NATO", "is", "here?"]),
+    ],
+)
+def test_words_of_label_files(text: str, words: list[str]) -> None:
+    content = text if "\n" in text else (FIXTURES / text).read_text()
+    assert datasets.is_label_file(content)
+    assert datasets.read_label_file(content) == words
 
 
-def test_a_mark_inside_a_contraction_keeps_its_pieces_apart() -> None:
-    assert datasets.read_label_file("so\tPERIOD\n's\tO\n") == ["so.", "'s"]
-
-
-def test_lone_quotes_and_nothing_are_no_words_but_their_mark_counts() -> None:
-    assert datasets.read_label_file('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n') == ["he,", "said."]
-
-
-def test_marks_left_on_a_word_are_not_its_label() -> None:
-    assert datasets.read_label_file("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n") == ["states", "u.s..", "IPod?"]
-
-
-def test_only_line_feeds_end_a_line() -> None:
-    assert datasets.read_label_file("caf\u0085e\tO\r\nb\tPERIOD\r\n") == ["caf\u0085e", "b."]
-
-
-def test_sepp_jointcappunc_and_nemo() -> None:
-    assert datasets.read_label_file((FIXTURES / "sepp.tsv").read_text()) == [
-        "then,", "we", "went", "home.", "why?", "well—", "so:",
-    ]  # fmt: skip
-    assert datasets.read_label_file((FIXTURES / "jointcappunc.txt").read_text()) == ["Hello,", "NATO", "is", "here?"]
+def test_words_of_nemo() -> None:
     text, labels = ((FIXTURES / f"{name}_pair.txt").read_text() for name in ("text", "labels"))
     assert datasets.is_nemo_labels(labels)
     assert not datasets.is_nemo_labels(text)
@@ -518,8 +518,6 @@ def test_files_without_a_difference_have_no_page(tmp_path: Path) -> None:
 
 
 def test_text_is_escaped_in_the_page() -> None:
-    from cappunc_cli.evaluation import Sample, evaluate
-
     evaluation = evaluate([Sample("<b>&", ["a<script>x,", "b."], ["a<script>x", "b."])])
     text = page(System("", evaluation), Signature("1", "none", (), "0"))
     assert "a<script>" not in text
@@ -554,8 +552,6 @@ def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
 
 
 def test_mistakes_know_their_time_and_context() -> None:
-    from cappunc_cli.evaluation import Sample, evaluate
-
     written, heard = ["So", "we", "go.", "Now", "Bob,", "sits"], ["So", "we", "go", "now", "bob", "sits"]
     sample = Sample("x", written, heard, [0, 100, 200, 61_300, None, 9])
     first, second, third, fourth = worst_mistakes(evaluate([sample]))
@@ -570,16 +566,12 @@ def test_mistakes_know_their_time_and_context() -> None:
 
 
 def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:
-    from cappunc_cli.evaluation import Sample, evaluate
-
     sample = Sample("x", ["Pero,", "¿qué", "«dices»?", "¡Eso!"], ["¿Pero,", "qué", "dices?", "Eso!"])
     found = worst_mistakes(evaluate([sample]))
     assert [(mistake.group, mistake.reference) for mistake in found] == [("false ¿", "Pero,"), ("missed ¿", "¿qué")]
 
 
 def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
-    from cappunc_cli.evaluation import Sample, evaluate
-
     def titles(reference: str, hypothesis: str) -> list[str]:
         evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])
         return [metric_title(name) for name in sections(evaluation).get("Around the word", ())]
@@ -607,10 +599,6 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
 
 
 def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
-    from cappunc_cli.document.pauses import pauses
-    from cappunc_cli.document.words import Word
-    from cappunc_cli.features.evaluate.restorer import shuffled_pauses
-
     gaps = [0, 700, None, 30, 40, 50, 60, 70]
     words, clock = [], 0
     for gap in gaps:
@@ -625,10 +613,6 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
 
 
 def test_starts_alone_drops_the_ends() -> None:
-    from cappunc_cli.document.pauses import pauses
-    from cappunc_cli.document.words import Word
-    from cappunc_cli.features.evaluate.restorer import without_ends
-
     words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
     assert [word.start for word in without_ends(words)] == [word.start for word in words]
     assert pauses(words)[:30] == [100] * 30
@@ -649,9 +633,6 @@ def test_marks_given_restores_only_case(tiny_model: Path, tmp_path: Path) -> Non
 
 
 def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:
-    from cappunc_cli.document.words import Word
-    from cappunc_cli.evaluation.datasets import Source, gold_windows
-
     text = "A b. C d? E f g h i. J k l. M n o"
     cut = [
         " ".join(word.text for word in part.words) for part in gold_windows(Source("x", [*map(Word, text.split())]), 4)
