@@ -20,6 +20,7 @@ from typing import Any
 
 from measuring import head, options
 
+from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
@@ -47,18 +48,15 @@ def film(words: int) -> str:
     for i in range(words):
         word = dice.choice(common)
         ends = dice.random() < 0.08 or i == words - 1
-        texts.append(
-            f"{word.capitalize() if begins else word}{dice.choice('.?.') if ends else ',' * (dice.random() < 0.07)}"
-        )
+        mark = dice.choice(".?.") if ends else "," * (dice.random() < 0.07)
+        texts.append(f"{word.capitalize() if begins else word}{mark}")
         begins = ends
     cues, at = [], 0
     for n in range(0, words, 8):
-        start, end = at, at + 2600
-        at = end + (900 if n % 32 == 0 else 100)
-        times = (f"{t // 3_600_000:02}:{t // 60_000 % 60:02}:{t // 1000 % 60:02},{t % 1000:03}" for t in (start, end))
-        cues.append(
-            f"{n // 8 + 1}\n{' --> '.join(times)}\n{' '.join(texts[n : n + 4])}\n{' '.join(texts[n + 4 : n + 8])}\n"
-        )
+        times = (timestamp(time).replace(".", ",") for time in (at, at + 2600))
+        at += 2600 + (900 if n % 32 == 0 else 100)
+        lines = "\n".join(" ".join(texts[i : i + 4]) for i in (n, n + 4))
+        cues.append(f"{n // 8 + 1}\n{' --> '.join(times)}\n{lines}\n")
     return "\n".join(cues)
 
 

@@ -48,6 +48,21 @@ def converted(path: Path, kind: str, *more: str) -> str:
     return run.stdout
 
 
+def refused(path: Path, kind: str, *more: str) -> str:
+    """Why a file is not converted: nothing is written."""
+    run = cappunc("convert", "--no-restore", "--lang", "en", path, "--to", kind, "-o", "-", *more)
+    assert (run.exit_code, run.stdout_bytes) == (1, b"")
+    return run.stderr
+
+
+def recognised(path: Path, words: list[dict[str, object]]) -> Path:
+    """Words as Whisper's JSON."""
+    text = " ".join(str(word["word"]) for word in words)
+    segments = [{"start": 0, "end": 6, "text": text, "words": words}]
+    path.write_text(json.dumps({"segments": segments, "word_segments": words}), "utf-8")
+    return path
+
+
 @pytest.fixture
 def talk(tmp_path: Path) -> Path:
     path = tmp_path / "talk.vtt"
@@ -116,9 +131,7 @@ def test_a_line_of_lrc_is_shown_until_the_next_one(tmp_path: Path) -> None:
     assert (first.end.ordinal, last.start.ordinal) == (12_000, 13_000)
     assert 13_300 < last.end.ordinal < 16_000
     path.write_text("[00:04.20]the kettle\n[00:12.00] [00:20.00]who sang this\n[00:13.00]nobody", "utf-8")
-    run = cappunc("convert", "--no-restore", "--lang", "en", path, "--to", "srt", "-o", "-")
-    assert (run.exit_code, run.stdout) == (1, "")
-    assert f"{path}:2: a line with several times: “who sang this”" in run.stderr
+    assert f"{path}:2: a line with several times: “who sang this”" in refused(path, "srt")
 
 
 @pytest.mark.parametrize("command", ["captions --to srt", "convert --to txt", "convert --to md", "convert --to json"])
@@ -218,9 +231,7 @@ def plain(text: str) -> str:
 def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "talk.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nsets {x} of words\n", "utf-8")
-    run = cappunc("convert", "--no-restore", path, "--to", "ass", "-o", "-")
-    assert (run.exit_code, run.stdout) == (1, "")
-    assert "“{” in “sets {x} of words” would be read as a code of ASS" in run.stderr
+    assert "“{” in “sets {x} of words” would be read as a code of ASS" in refused(path, "ass")
 
 
 @pytest.mark.parametrize("names", [(), ("--no-speakers",)])
@@ -237,19 +248,15 @@ def test_srt_cannot_say_what_looks_like_a_tag(tmp_path: Path, names: tuple[str, 
 
 @pytest.mark.parametrize("kind", ["srt", "vtt", "ttml"])
 def test_invisible_characters_are_kept(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "talk.json"
     words = [{"word": word, "start": i, "end": i + 1} for i, word in enumerate(("So", "\u200fwe\u200f", "we\u200bnt."))]
-    path.write_text(json.dumps({"segments": [{"text": "", "start": 0, "end": 3, "words": words}]}), "utf-8")
-    assert "So \u200fwe\u200f we\u200bnt." in converted(path, kind)
+    assert "So \u200fwe\u200f we\u200bnt." in converted(recognised(tmp_path / "talk.json", words), kind)
 
 
 @pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml"])
 def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "talk.srt"
     path.write_text("1\n-00:00:01,000 --> 00:00:02,000\nit was late\n", "utf-8")
-    run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-")
-    assert (run.exit_code, run.stdout) == (1, "")
-    (line,) = run.stderr.splitlines()
+    (line,) = refused(path, kind).splitlines()
     assert "“it was late” is shown from -00:00:01.000 to 00:00:02.000" in line
 
 
@@ -257,9 +264,7 @@ def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(("first", "note"), [(-0.2, "1 word before zero: shown from zero"), (0.2, "")])
 def test_words_before_zero_are_reported(tmp_path: Path, command: str, first: float, note: str) -> None:
     words = [{"word": "It", "start": first, "end": first + 0.5}, {"word": "was.", "start": first + 1, "end": 2}]
-    path = tmp_path / "talk.json"
-    path.write_text(json.dumps({"segments": [{"text": "It was.", "start": 0, "end": 2, "words": words}]}), "utf-8")
-    run = cappunc(command, "--no-restore", path, "--to", "srt", "-o", "-")
+    run = cappunc(command, "--no-restore", recognised(tmp_path / "talk.json", words), "--to", "srt", "-o", "-")
     assert run.exit_code == 0, run.output
     assert "It was." in run.stdout
     assert note in run.stderr
@@ -520,14 +525,8 @@ def test_a_name_as_zoom_gives_it_starts_a_turn(tmp_path: Path) -> None:
 
 
 def diarised(path: Path, *names: str) -> Path:
-    words = [
-        {"word": word, "start": i, "end": i + 0.5, "speaker": names[i // 2]}
-        for i, word in enumerate(["So", "what?", "Not", "much.", "Well", "then."])
-    ]
-    text = " ".join(str(word["word"]) for word in words)
-    segments = [{"start": 0, "end": 6, "text": text, "words": words}]
-    path.write_text(json.dumps({"segments": segments, "word_segments": words}), "utf-8")
-    return path
+    said = enumerate(["So", "what?", "Not", "much.", "Well", "then."])
+    return recognised(path, [{"word": w, "start": i, "end": i + 0.5, "speaker": names[i // 2]} for i, w in said])
 
 
 @pytest.mark.parametrize(
@@ -630,9 +629,7 @@ def test_stl_is_read_by_ttconv(tmp_path: Path) -> None:
         texts = [[e.get_text() for e in p.dfs_iterator() if type(e).__name__ == "Text"] for p in found]
         assert [" ".join(" ".join(own).split()) for own in texts] == wanted
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\n日本\n", "utf-8")
-    run = cappunc("convert", "--no-restore", "--lang", "en", tmp_path / "a.srt", "--to", "stl", "-o", "-")
-    assert (run.exit_code, run.stdout_bytes) == (1, b"")
-    assert "“日” cannot be written in STL" in run.stderr
+    assert "“日” cannot be written in STL" in refused(tmp_path / "a.srt", "stl")
 
 
 def test_captions_that_overlap_are_one_in_stl_while_they_do(tmp_path: Path) -> None:
