@@ -19,7 +19,7 @@ from cappunc_cli.evaluation.metrics import Figure, figure
 #: The quantiles of a 95 % interval.
 _TAILS = [0.025, 0.975]
 #: Weights in memory at once, draws x blocks.
-_HELD = 20_000_000
+_HELD = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)

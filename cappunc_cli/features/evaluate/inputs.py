@@ -19,7 +19,7 @@ from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import fixed_name
 from cappunc_cli.files.progress import FileTally
-from cappunc_cli.files.storage import about, read_bytes
+from cappunc_cli.files.storage import errors_about, read_bytes
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
@@ -86,19 +86,13 @@ def _nemo_text(path: Path) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """The decoded text of a file (`-` is standard input), decompressed if its name ends in .xz."""
-    try:
+    """The decoded text of a file (`-` is standard input), decompressed if its name ends in .xz. Raises CappuncError."""
+    with errors_about(str(path)):
         data = read_bytes(str(path))
-        if path.suffix == ".xz":
-            data = lzma.decompress(data)
-    except OSError as error:
-        raise BadInput(error.strerror or str(error), path=str(path)) from error
-    except lzma.LZMAError as error:
-        raise BadInput(f"cannot be decompressed: {error}", path=str(path)) from error
-    try:
-        return decode(data)[0]
-    except CappuncError as error:
-        raise about(error, str(path)) from error
+        try:
+            return decode(lzma.decompress(data) if path.suffix == ".xz" else data)[0]
+        except lzma.LZMAError as error:
+            raise BadInput(f"cannot be decompressed: {error}") from error
 
 
 def listing(paths: Sequence[Path]) -> list[Path]:
