@@ -55,8 +55,7 @@ class Lexicon(Mapping[str, str]):
         line = self._lines.get(word, "")
         if match := _COUNTS.fullmatch(line):
             *numbers, form = match.groups()
-            lower, capital, upper_, mixed = (int(number or 0) for number in numbers)
-            return FormCounts(lower, capital, upper_, mixed, form or "")
+            return FormCounts(*(int(number or 0) for number in numbers), form or "")
         return FormCounts(upper=_NUMERAL_COUNT) if not line and _NUMERAL.fullmatch(word) else None
 
     def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
@@ -80,7 +79,11 @@ class Lexicon(Mapping[str, str]):
         return isinstance(bare, str) and self.get(bare) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return (bare for bare in self._lines if bare in self)
+        return (bare for bare, _ in self.forms())
+
+    def forms(self) -> Iterator[tuple[str, str]]:
+        """The items, each looked up once."""
+        return ((bare, form) for bare in self._lines if (form := self.get(bare)) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -218,8 +218,9 @@ def rewrite(
         words, options = _drop_wrong_marks(words, rows, model, options), replace(options, existing="auto")
     passage = make_passage(words, model, options, live=bool(committed) or continues)
     passage.committed, passage.continues = len(committed), continues
+    written = passage.labels
     labels = decode(passage, rows, [cached_strip(text)[1] for text in committed])
-    new = zip(words, passage.labels, passage.bare, labels, strict=True)
+    new = zip(words, written, passage.bare, labels, strict=True)
     texts = [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
     return [*committed, *texts[len(committed) :]]
 

@@ -80,11 +80,11 @@ def decode(passage: Passage, rows: Rows, committed: Sequence[Label] = ()) -> lis
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
     fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
-    decided once.
+    decided once. The passage gets the labels and the posteriors of the last round.
     """
     for _ in range(1 if committed or passage.continues else _MAX_ROUNDS):
         before = passage.labels
-        passage = replace(passage, posteriors=read_rows(passage, rows))
+        passage.posteriors = read_rows(passage, rows)
         passage.labels = [*committed, *_decide_once(passage, committed)[len(committed) :]]
         if all(map(is_, before, passage.labels)):
             break
@@ -95,7 +95,7 @@ def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
     """The labels of a passage after one round: what the text says, what the model says, and the best reading."""
     labels, existing = passage.labels, passage.options.existing
     missing = None if existing == "replace" else find_missing(passage)
-    passage = replace(passage, posteriors=allowed_posteriors(passage))
+    passage.posteriors = allowed_posteriors(passage)
     known, ruled, _ = lexical_rules(passage, evidence(passage, existing, missing))
     decided = decide(replace(passage, labels=[*committed, *ruled[len(committed) :]]), known)
     new_labels = list(labels)

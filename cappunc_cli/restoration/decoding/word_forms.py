@@ -128,7 +128,7 @@ def _parts_of(lexicon: Lexicon) -> tuple[dict[str, str], dict[str, str]]:
     """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
     forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
     acronyms = {}
-    for bare, form in lexicon.items():
+    for bare, form in lexicon.forms():
         if form.isupper():
             acronyms[bare] = form
         elif "-" in form:
