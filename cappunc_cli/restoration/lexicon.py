@@ -55,7 +55,8 @@ class Lexicon(Mapping[str, str]):
         line = self._lines.get(word, "")
         if match := _COUNTS.fullmatch(line):
             *numbers, form = match.groups()
-            return FormCounts(*(int(number or 0) for number in numbers), form or "")
+            lower, capital, upper_, mixed = (int(number or 0) for number in numbers)
+            return FormCounts(lower, capital, upper_, mixed, form or "")
         return FormCounts(upper=_NUMERAL_COUNT) if not line and _NUMERAL.fullmatch(word) else None
 
     def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
