@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import IO
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.executors import Executor, job_groups
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_diff, write_stdout
 from cappunc_cli.files.progress import FileTally, Reporter, counted
 from cappunc_cli.files.results import Result
-from cappunc_cli.files.run import WorkOrder
+from cappunc_cli.files.run import Executor, WorkOrder, job_groups
 from cappunc_cli.files.storage import PIPE, target_named, write_result
 from cappunc_cli.files.urls import Target, Url
 

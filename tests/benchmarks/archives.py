@@ -99,7 +99,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def command(*arguments: object, files_together: int | None = None) -> list[str]:
     """A call of cappunc; with blocks of so few files that a small tree has many."""
     call = ["archive", "--model", str(MODEL), "--lang", "en", "--device", "cpu", *map(str, arguments)]
-    small = f"from cappunc_cli.files import executors; executors.FILES_TOGETHER = {files_together}; "
+    small = f"from cappunc_cli.files import run; run.FILES_TOGETHER = {files_together}; "
     # Ray gives its node 30 seconds to begin, which on a machine that others use is too little.
     patient = (
         "import time, types, ray._private.node as node; "

@@ -21,13 +21,12 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.executors import FILES_TOGETHER, in_processes, in_this_process, job_groups
 from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.run import FILES_TOGETHER, Worker, WorkOrder, in_processes, in_this_process, job_groups
 from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore

@@ -25,13 +25,12 @@ from cappunc_cli.errors import WrongUsage
 from cappunc_cli.features.archive.options import ArchiveOptions
 from cappunc_cli.features.archive.ray_workers import RayOptions, on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
-from cappunc_cli.files.executors import Executor, in_this_process
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import checked_targets, refuse_file
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import WorkOrder
+from cappunc_cli.files.run import Executor, WorkOrder, in_this_process
 from cappunc_cli.files.storage import PIPE, checked_name, is_url, target_named
 from cappunc_cli.files.summary import Log, Run, Summary
 

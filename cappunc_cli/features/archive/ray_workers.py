@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
-from cappunc_cli.files.executors import Executor
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.results import Result, failed
-from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.run import Executor, Worker, WorkOrder
 
 #: Seconds between looks at the nodes and their cores.
 _POLL_S = 1.0

@@ -20,14 +20,13 @@ from cappunc_cli.cli.usage import (
     usage_errors,
 )
 from cappunc_cli.features.fix.options import FixOptions
-from cappunc_cli.files.executors import Executor, in_processes, in_this_process
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import plan_jobs, refuse_file, replaceable
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.record import Record
 from cappunc_cli.files.results import Mode, ResultWriter
-from cappunc_cli.files.run import WorkOrder
+from cappunc_cli.files.run import Executor, WorkOrder, in_processes, in_this_process
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restoration.models.registry import NETWORK

@@ -262,8 +262,8 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
 #: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
 SLOWLY = """
 import os, sys, time
-from cappunc_cli.files import executors, request
-executors.FILES_TOGETHER = 4
+from cappunc_cli.files import request, run
+run.FILES_TOGETHER = 4
 true = request.FixRequest.read
 def read(self, text, name):
     while name.endswith("z.txt") and not os.path.exists("looked"):
