@@ -140,30 +140,32 @@ def family(pid: int) -> dict[int, str]:
     return {own: titles.get(own, "") for own in found}
 
 
-def resident(pid: int) -> float:
-    """MB of a process."""
-    with contextlib.suppress(OSError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-    return 0.0
+@contextlib.contextmanager
+def running(asked: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """A run, and what it has said when the block is left."""
+    said: list[str] = []
+    with subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+        reader = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)  # type: ignore[union-attr]
+        reader.start()
+        yield process, said
+        reader.join(5)
 
 
 def watched(asked: list[str], every: float) -> tuple[str, float, list[dict[str, Any]]]:
     """A run, its seconds, and the memory of driver and workers over time."""
     begun = time.monotonic()
     samples: list[dict[str, Any]] = []
-    with subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, env=environment()) as process:
-        assert process.stderr is not None
-        said: list[str] = []
-        reader = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)  # type: ignore[union-attr]
-        reader.start()
+    with running(asked) as (process, said):
         while process.poll() is None:
             titles = family(process.pid)
             workers = [own for own, title in titles.items() if "RayWorker" in title or "spawn_main" in title]
-            memory = {"driver": round(resident(process.pid)), "workers": sorted(round(resident(w)) for w in workers)}
+            memory = {
+                "driver": round(measuring.resident(process.pid)),
+                "workers": sorted(round(measuring.resident(w)) for w in workers),
+            }
             samples.append({"seconds": round(time.monotonic() - begun), **memory})
             time.sleep(every)
         seconds = time.monotonic() - begun
-        reader.join(5)
     if process.returncode:
         sys.exit("".join(said))
     return "".join(said), seconds, samples
@@ -339,11 +341,7 @@ def killed(files: int, rows: list[dict[str, Any]], failures: list[str]) -> dict[
 
 def strike(asked: list[str], out: Path, victim: str, wanted: int, chance: Random) -> dict[str, Any]:
     """Run until there are so many results, then kill; how it ended."""
-    with subprocess.Popen(asked, stderr=subprocess.PIPE, text=True, env=environment()) as process:
-        assert process.stderr is not None
-        said: list[str] = []
-        reader = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)  # type: ignore[union-attr]
-        reader.start()
+    with running(asked) as (process, said):
         hit = 0
         members: dict[int, str] = {}
         while process.poll() is None:
@@ -366,7 +364,6 @@ def strike(asked: list[str], out: Path, victim: str, wanted: int, chance: Random
         except subprocess.TimeoutExpired:
             process.kill()
         left_alone(members, process.pid)
-        reader.join(5)
     text = "".join(said)
     found = re.search(r"([\d,]+) of [\d,]+ files to do", text)
     ended = {0: "done", -9: "killed"}.get(process.returncode, f"exit code {process.returncode}")

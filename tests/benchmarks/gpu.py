@@ -25,7 +25,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from measuring import head, options, print_report, seconds
+from measuring import head, options, print_report, seconds, write_files
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
@@ -104,12 +104,9 @@ def batch_sizes(directory: Path, device: str, words: list[str]) -> list[dict[str
 def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str, Any]]:
     """End to end with 1, 2, 4, … worker processes, up to the number of cores."""
     rows = []
-    size = -(-len(words) // files)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "in").mkdir()
-        for i in range(files):
-            (folder / "in" / f"{i}.srt").write_text(sample_text.srt(words[i * size : (i + 1) * size]), "utf-8")
+        write_files(folder / "in", words, files)
         jobs = 1
         while jobs <= (os.cpu_count() or 1):
             command = [sys.executable, "-m", "cappunc_cli", "fix", str(folder / "in"), "-o", str(folder / f"out{jobs}")]

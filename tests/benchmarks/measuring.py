@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import os
 import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from cappunc_cli import formats
 from cappunc_cli.document.words import Word
+from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.hardware import hardware, versions
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.models.network import OnnxEngine
@@ -83,6 +86,22 @@ def watched(*arguments: str, tree: Path | None = None) -> dict[str, float]:
     done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True, cwd=tree)
     peak, wall, cpu = map(float, done.stdout.split())
     return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
+
+
+def resident(process: int) -> float:
+    """Resident memory of a process in MB; 0 if it has ended."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return 0.0
+
+
+def write_files(folder: Path, words: Sequence[str], count: int) -> None:
+    """The words as `count` files of SRT, a hundred folders of them."""
+    size = -(-len(words) // count)
+    for i in range(count):
+        path = folder / f"{i % 100:02}" / f"{i}.srt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sample_text.srt(list(words[i * size : (i + 1) * size])), "utf-8")
 
 
 def documents(data: Path, name: str, count: int, last: bool = False) -> Iterator[list[Word]]:

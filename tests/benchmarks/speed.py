@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from measuring import head, options, print_report, seconds, watched
+from measuring import head, options, print_report, seconds, watched, write_files
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.features.bench import sample_text
@@ -142,15 +142,10 @@ def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
 def cut_into_files(model: str, words: list[str], count: int, jobs: int) -> dict[str, Any]:
     """The same words as `count` files and as one."""
     found: dict[str, Any] = {"words": len(words), "files": count, "jobs": jobs}
-    size = -(-len(words) // count)
     with tempfile.TemporaryDirectory() as folder:
         many, one = Path(folder, "many"), Path(folder, "one")
-        for i in range(count):
-            path = many / f"{i % 100:02}" / f"{i}.srt"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(sample_text.srt(words[i * size : (i + 1) * size]), "utf-8")
-        one.mkdir()
-        (one / "all.srt").write_text(sample_text.srt(words), "utf-8")
+        write_files(many, words, count)
+        write_files(one, words, 1)
         common = ("--model", model, "--device", "cpu", "--quiet")
         for name, source, extra in (
             ("one_file", one, ()),

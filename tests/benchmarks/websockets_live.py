@@ -24,7 +24,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from measuring import head, identity, options_with_data, print_report
+from measuring import head, identity, options_with_data, print_report, resident
 from websockets.asyncio.client import connect
 
 from cappunc_cli.document.words import Word
@@ -94,7 +94,7 @@ def endless(calls: Sequence[Sequence[Said]]) -> Iterator[Said]:
 
 async def long_one(address: str, calls: Sequence[Sequence[Said]], hours: int, server: int) -> tuple[int, list[float]]:
     """Words of so many hours, and the memory (MB) of the server before them and after each hour."""
-    held = [memory(server)]
+    held = [round(resident(server), 1)]
     room, sent, came = asyncio.Semaphore(_UNDER_WAY), 0, 0
     async with connect(address, compression=None, proxy=None) as connection:
 
@@ -108,7 +108,7 @@ async def long_one(address: str, calls: Sequence[Sequence[Said]], hours: int, se
         listening = asyncio.create_task(listen())
         for word in endless(calls):
             if word[1] >= _HOUR * len(held):
-                held.append(memory(server))
+                held.append(round(resident(server), 1))
                 if len(held) > hours:
                     break
             # What waits for its look-ahead has no answer yet.
@@ -118,12 +118,6 @@ async def long_one(address: str, calls: Sequence[Sequence[Said]], hours: int, se
             sent += 1
         listening.cancel()
     return sent, held
-
-
-def memory(process: int) -> float:
-    """Resident memory of a process in MB."""
-    pages = int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1])
-    return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
 
 
 def processor_seconds(process: int) -> float:
