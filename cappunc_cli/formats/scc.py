@@ -75,11 +75,6 @@ class _Line:
     drops: bool
     pairs: Sequence[tuple[int, int]]
 
-    @property
-    def end(self) -> int:
-        """The first frame after it."""
-        return self.frame + len(self.pairs)
-
 
 @dataclass(slots=True)
 class _Decoder:
@@ -118,7 +113,7 @@ class _Decoder:
             return
         if code in _CHANGES:
             if self.shown:
-                yield self._subtitle(frame)
+                yield self.subtitle(frame)
             self.shown, self.since = {}, frame if code in (_PAINT, _RETURN, _SHOW) else None
         if code in (_RESUME, _PAINT, *_ROLL_UP):
             self.mode = code
@@ -147,7 +142,8 @@ class _Decoder:
             self._written()[self.row, self.column] = token
             self.column += 1
 
-    def _subtitle(self, end: int | None) -> Cue:
+    def subtitle(self, end: int | None) -> Cue:
+        """What is shown, up to the frame `end`."""
         characters: list[Character] = []
         last = None
         for (row, column), token in sorted(self.shown.items()):
@@ -158,11 +154,6 @@ class _Decoder:
             last = row, column
         starts = [start for _, start, _ in characters]
         return Cue(_time(self.since), _time(end), (min(starts), max(starts)), shown=shown(characters))
-
-    def rest(self) -> Iterator[Cue]:
-        """The subtitle that is shown at the end."""
-        if self.shown:
-            yield self._subtitle(None)
 
 
 def _time(frame: int | None) -> int | None:
@@ -271,7 +262,8 @@ class Scc(EncodedFormat):
         for line in _lines(text):
             for token in _tokens(text, line):
                 yield from decoder.taken(token)
-        yield from decoder.rest()
+        if decoder.shown:
+            yield decoder.subtitle(None)
 
     def written(self, document: Document, texts: Sequence[str]) -> str:
         """The source with new texts in its codes.
@@ -294,7 +286,7 @@ class Scc(EncodedFormat):
         for line in _lines(output):
             if line.frame < free:
                 raise _invalid("the line before it would still be sent", output, line.start)
-            free = line.end
+            free = line.frame + len(line.pairs)
             for start, stop in line.pairs:
                 if int(output[start:stop], 16) != int(_with_parity(int(output[start:stop], 16) & 0x7F7F, 2), 16):
                     raise _invalid(f"{output[start:stop]} has no odd parity", output, start)
@@ -369,22 +361,19 @@ def _line_edits(source: str, line: _Line, tokens: Sequence[_Token], new: Mapping
         elif any(token.start in new for token in own):
             first = bisect_right(starts, own[0].start) - 1
             stop = bisect_left(starts, tokens[at].start) if at < len(tokens) else len(starts)
-            pieces = [piece for token in own for piece in _pieces_of(source, token, new, doubled)]
+            pieces: list[str] = []
+            for token in own:
+                if token.start in new:
+                    pieces += _pieces(new[token.start], doubled) or ()
+                else:  # of the pair in which a one-byte character is alone, the other byte fills up
+                    codes = source[token.start : token.stop].split()
+                    pieces += [code[:2] if int(code[:2], 16) & 0x7F >= 0x20 else code for code in codes]
             pairs = _packed(pieces, stop - first)
             grown += len(pairs) - (stop - first)
-            codes = " ".join(pairs)
+            written = " ".join(pairs)
             upper = source[slice(*line.codes)].isupper()
-            yield line.pairs[first][0], line.pairs[stop - 1][1], codes.upper() if upper else codes
+            yield line.pairs[first][0], line.pairs[stop - 1][1], written.upper() if upper else written
     if shift:
         if line.frame < shift:
             raise _invalid("a line would begin before zero", source, line.start)
         yield line.start, line.start + 11, _time_code(line.frame - shift, source[line.start + 8], line.drops)
-
-
-def _pieces_of(source: str, token: _Token, new: Mapping[int, str], doubled: bool) -> Sequence[str]:
-    """The pieces of a character as the file has them, or of what comes in its place."""
-    if token.start in new:
-        return _pieces(new[token.start], doubled) or ()
-    # Of the pair in which a one-byte character is alone, the other byte fills up.
-    codes = source[token.start : token.stop].split()
-    return [code[:2] if int(code[:2], 16) & 0x7F >= 0x20 else code for code in codes]

@@ -83,8 +83,13 @@ def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) ->
         outer = result[element.parent] if element.parent is not None else Timing(None, None)
         start, end = own[element].start, own[element].end
         if element.parent is not None and element.parent in sequences:
-            length = clock.milliseconds(element.get("dur") or "")
-            result[element] = _in_sequence(own[element], length, reached.get(element.parent, outer.start or 0))
+            before = reached.get(element.parent, outer.start or 0)
+            if before is None:
+                result[element] = Timing(None, None)
+            else:  # its own times are relative to the end of the child before it
+                start, length = before + (start or 0), clock.milliseconds(element.get("dur") or "")
+                ends = before + end if end is not None else None if length is None else start + length
+                result[element] = Timing(start, ends)
             reached[element.parent] = result[element].end
             continue
         if start is None:
@@ -93,16 +98,6 @@ def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) ->
         shift = outer.start or 0 if nested or sequences else 0
         result[element] = Timing(start + shift, None if end is None else end + shift)
     return result
-
-
-def _in_sequence(own: Timing, length: int | None, reached: int | None) -> Timing:
-    """The times of a child of a sequence; its own times are relative to `reached`, the end of the child before it."""
-    if reached is None:
-        return Timing(None, None)
-    start = reached + (own.start or 0)
-    if own.end is not None:
-        return Timing(start, reached + own.end)
-    return Timing(start, None if length is None else start + length)
 
 
 def _own_times(found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]) -> dict[Element, Timing]:

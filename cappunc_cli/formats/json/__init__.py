@@ -144,10 +144,7 @@ class JsonFormat(Format):
 
     def read_parsed(self, text: str, value: Any) -> Document:
         """As `read`, for a text that has been parsed."""
-        transcript = Transcript(text)
-        for track in _tracks_of(self.name, value):
-            transcript.add(track)
-        transcript.finish()
+        transcript = Transcript(text, _tracks_of(self.name, value))
         return Document(self.name, text, transcript.words, speakers=transcript.speakers(), detail=transcript)
 
     def write(self, document: Document, texts: Sequence[str]) -> str:

@@ -34,6 +34,11 @@ class Literal(str):
     start: int
     stop: int
 
+    @property
+    def span(self) -> Span:
+        """(start, stop)"""
+        return self.start, self.stop
+
 
 class Node(dict[str, Any]):
     """An object; source[start:stop] is its text, braces included."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
 from cappunc_cli.formats.json.dialect import Anchor, Field, Track, speaker_name
-from cappunc_cli.formats.json.scan import Literal, characters
+from cappunc_cli.formats.json.scan import characters
 from cappunc_cli.formats.json.tokens import Showing, Stream, Token, differing, set_styles, split_letters, tokenize
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
@@ -37,7 +37,7 @@ class _Respelled(NamedTuple):
 class Transcript:
     """The words of a file and their copies."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, tracks: Iterable[Track]) -> None:
         self.source = source
         self.words: list[Word] = []
         #: The channel of each track, and how many words it has.
@@ -48,14 +48,17 @@ class Transcript:
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
         #: Where the literals with words start, in order; and the field and the stream of each.
-        self._starts: list[int] = []
         self._literals: dict[int, tuple[Field, Stream]] = {}
         self._cue = self._turn = 0
         #: The channel and the name of the last speaker, and of the speaker of each turn.
         self._speaker: tuple[object, str | None] | None = None
         self._speakers: dict[int, tuple[object, str | None]] = {}
 
-    def add(self, track: Track) -> None:
+        for track in tracks:
+            self._add(track)
+        self._starts = sorted(self._literals)
+
+    def _add(self, track: Track) -> None:
         """Align the copies of a track and append its words."""
         streams: list[Stream] = []
 
@@ -69,7 +72,10 @@ class Transcript:
             spoken = self._align(spoken, tokens(copy), respelled)
         places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy) if track.bare else []
         for of, copy in track.bare:
-            own = spoken if of is None else _inside(spoken, places, track.words[of].literal)
+            own = spoken
+            if of is not None:  # the words of which a part is inside a literal
+                inside = (bisect_left(places, (at, 0)) for at in track.words[of].literal.span)
+                own = [spoken[n] for n in sorted({n for _, n in places[slice(*inside)]})]
             self._align(own, tokens(copy, marks=False), respelled, marks=False)
         set_styles(spoken, streams)
         self.differing += [len(self.words) + i for i in differing(spoken)]
@@ -78,10 +84,6 @@ class Transcript:
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
         self._add_words(track, spoken)
-
-    def finish(self) -> None:
-        """Prepare for `literal_at`, when all tracks have been added."""
-        self._starts = sorted(self._literals)
 
     def literal_at(self, offset: int) -> tuple[Field, Stream]:
         """The field whose literal contains an offset of the source, and its stream."""
@@ -207,12 +209,6 @@ class Transcript:
             else:
                 names[turn] = name if len(channels[name]) == 1 else f"{channel}-{name}"
         return names
-
-
-def _inside(spoken: Sequence[Spoken], places: Sequence[tuple[int, int]], literal: Literal) -> list[Spoken]:
-    """The words of which a part is inside a literal; `places` are their starts and numbers, in order."""
-    first, stop = bisect_left(places, (literal.start, 0)), bisect_left(places, (literal.stop, 0))
-    return [spoken[n] for n in sorted({n for _, n in places[first:stop]})]
 
 
 def _showing(respelled: _Respelled, numbers: Mapping[int, int]) -> tuple[Copy, Showing]:
