@@ -199,8 +199,10 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     if len(again.words) != len(document.words):
         raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
     for i, (word, new) in enumerate(zip(document.words, again.words, strict=True), 1):
-        if word.text is not new.text:
-            _verify_text(i, word.text, new.text, diacritics)
+        if word.text != new.text and not same_word(word.text, new.text, diacritics=diacritics):
+            raise BadInput(f"word {i} became another: “{word.text}”, “{new.text}”")
+        if word.text != new.text and not same_spaces(word.text, new.text):
+            raise BadInput(f"word {i} lost the space before its mark: “{word.text}”, “{new.text}”")
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         if len(word.places) > 1 and not _same_copies(format, document, word, again, new, diacritics):
@@ -208,14 +210,6 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     old_rest, new_rest = format.skeleton(document), format.skeleton(again)
     if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
         raise BadInput("the result differs in more than words")
-
-
-def _verify_text(number: int, old: str, new: str, diacritics: bool) -> None:
-    if not same_word(old, new, diacritics=diacritics):
-        raise BadInput(f"word {number} became another: “{old}”, “{new}”")
-    # Few words have a space, as in `Bonjour !`.
-    if any(map(str.isspace, old + new)) and not same_spaces(old, new):
-        raise BadInput(f"word {number} lost the space before its mark: “{old}”, “{new}”")
 
 
 def _same_copies(format: Format, document: Document, word: Word, again: Document, new: Word, diacritics: bool) -> bool:

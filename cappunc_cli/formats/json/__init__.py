@@ -127,13 +127,6 @@ class JsonFormat(Format):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def sniff(self, text: str) -> bool:
-        """Whether the text is JSON of this dialect."""
-        try:
-            return sniff(text) and dialect_of(load(text)) == self.name
-        except (BadInput, UnknownFormat):
-            return False
-
     def read(self, text: str) -> Document:
         """Read a transcript. Raises BadInput for broken JSON and for JSON without words of this dialect."""
         value = load(text)

@@ -254,11 +254,11 @@ class Entries:
         shown = [text for entry in entries if isinstance(text := entry.get(self.text), Literal)]
         return "" if spaces_begin_words(shown) else " "
 
-    def segments(self, segments: Sequence[Node], text: str = "text") -> list[Field]:
+    def segments(self, segments: Sequence[Node]) -> list[Field]:
         """The words of segments, each of which begins a line; of one without `words`, its text."""
         own = [nodes(segment, "words[]") for segment in segments]
         join = self.join(chain.from_iterable(own))
-        whole = replace(self, text=text)
+        whole = replace(self, text="text")
         found: list[Field] = []
         for segment, words in zip(segments, own, strict=True):
             said_by = segment.get(self.speaker)
@@ -284,8 +284,6 @@ def seconds(value: object, unit: float = 1000.0) -> int | None:
 
     `unit` is the number of milliseconds in a unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
-    if type(value) is float:  # the usual case
-        return round(value * unit) if abs(value) < 1e15 else None
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):

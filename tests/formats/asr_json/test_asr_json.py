@@ -191,16 +191,6 @@ def test_another_word_is_refused() -> None:
         formats.write(document, texts_of(document)[1:])
 
 
-@pytest.mark.parametrize("path", sorted((FIXTURES / "bad").glob("*.json")), ids=lambda path: path.stem)
-def test_bad_files_say_why(path: Path) -> None:
-    with pytest.raises(CappuncError) as caught:
-        formats.read(source_of(path), path.name)
-    assert str(caught.value) == path.with_suffix(".expected").read_text().strip()
-
-
-# Words, times and speakers.
-
-
 def test_a_text_without_word_list_has_its_segments_times() -> None:
     words = formats.read(source_of(FIXTURES / "json/whisper/segments.json")).words
     assert [(w.start, w.end) for w in words[:2]] == [(500, None), (None, None)]
