@@ -180,11 +180,10 @@ def opened(
     model: Model | str | os.PathLike[str] | None,
     restoring: Choices | None,
     how: How,
-    whole: bool = False,
 ) -> Iterator[Opened]:
     """Read a source for a command; without `restoring` nothing is restored, and no model is needed.
 
-    A `whole` source is one stretch. Errors inside the block name the source. Raises CappuncError and OSError.
+    Errors inside the block name the source. Raises CappuncError and OSError.
     """
     named, hint = how.get("language", AUTO), how.get("format")
     with _errors_about(source):
@@ -193,7 +192,7 @@ def opened(
         request = FixRequest(choice, _options(restoring or {}), how.get("device", "auto"), hint, fps=how.get("fps"))
         document = request.read(text, _name(source))
         if restoring is not None:
-            division = _divided(model, request, document, text, whole)
+            division = _divided(model, request, document, text)
         else:
             division = Division(document, Fixer(request, ("", choice.language_of(text)), _warn), {})
         yield Opened(division, _name(source), found)
@@ -228,10 +227,10 @@ def check(
         text, _ = _content(source, format, encoding)
         request = FixRequest(_choice(model, language), Options(pauses=pauses), device, format)
         document = request.read(text, _name(source))
-        fixer = _divided(model, request, document, text, True).main
+        division = _divided(model, request, document, text)
         return [
             Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
-            for one in missing_entries(document, fixer)["stretches"]
+            for one in missing_entries(division)["stretches"]
         ]
 
 
@@ -295,11 +294,11 @@ def _choice(
     return ModelChoice(codes_of(language), None if model is None else os.fspath(model), engine, fast)
 
 
-def _divided(model: object, request: FixRequest, document: Document, text: str, whole: bool = False) -> Division:
+def _divided(model: object, request: FixRequest, document: Document, text: str) -> Division:
     """The document by languages; warns of words in languages without a model."""
     require("device", request.device, str, "a str")
     given = model if isinstance(model, Model) else None
-    division = Fixers(request, _warn, given=given).divide(document, text, whole)
+    division = Fixers(request, _warn, given=given).divide(document, text)
     if division.note:
         _warn(division.note)
     return division

@@ -134,9 +134,9 @@ class Fixer:
         """The conventions of the texts' language."""
         return language(self.chosen[1]) if self.chosen[1] else self.options.conventions(self.config)
 
-    def word_progress(self, words: int) -> Callable[[int], None]:
-        """A callback for the number of words read out of `words`, whose share is passed on."""
-        return lambda read: self.advance(read / max(words, 1))
+    def word_progress(self, words: int, before: int = 0) -> Callable[[int], None]:
+        """A callback for the number of words read after those `before`, whose share of all `words` is passed on."""
+        return lambda read: self.advance(min((before + read) / max(words, 1), 1.0))
 
     def restore(self, documents: Sequence[Document]) -> Iterator[list[str]]:
         """The new texts of each document's words."""
@@ -248,6 +248,11 @@ class Division:
     stretches: Mapping[Fixer, Sequence[Sequence[int]]]
     note: str = ""
 
+    @classmethod
+    def of(cls, document: Document, fixer: Fixer) -> Division:
+        """A document in one stretch."""
+        return cls(document, fixer, {fixer: [range(len(document.words))]})
+
     def part(self, numbers: Sequence[int]) -> Document:
         """The document with these words only."""
         whole = self.document
@@ -276,31 +281,31 @@ class Fixers:
         advance: ProgressCallback = lambda _: None,
         given: Model | None = None,
     ) -> None:
-        self._request = request
-        self._others = (warn, detail, advance, given)
+        self.request = request
+        self.advance = advance
+        self._others = (warn, detail, lambda share: self.advance(share), given)
         self._open: dict[Chosen, Fixer] = {}
 
     def of(self, chosen: Chosen) -> Fixer:
         """The Fixer for a model and a language. Raises BadModel and WrongUsage."""
         if chosen not in self._open:
-            self._open[chosen] = Fixer(self._request, chosen, *self._others)
+            self._open[chosen] = Fixer(self.request, chosen, *self._others)
             self._open[chosen].config  # noqa: B018  (checks the options)
         return self._open[chosen]
 
     def for_text(self, text: str) -> Fixer:
         """The Fixer for a text. Raises UnknownModel if its language has no model."""
-        return self.of(self._request.choice.of_text(text))
+        return self.of(self.request.choice.of_text(text))
 
-    def divide(self, document: Document, text: str, whole: bool = False) -> Division:
-        """Divide the document read from a text by language, or leave it `whole`.
+    def divide(self, document: Document, text: str) -> Division:
+        """Divide the document read from a text by language.
 
         Raises UnknownModel if less than a tenth of it has a model.
         """
-        choice = self._request.choice
-        found = [] if whole else choice.stretches(document)
+        choice = self.request.choice
+        found = choice.stretches(document)
         if not found:
-            fixer = self.for_text(text)
-            return Division(document, fixer, {fixer: [range(len(document.words))]})
+            return Division.of(document, self.for_text(text))
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:

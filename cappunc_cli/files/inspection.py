@@ -8,9 +8,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
-from cappunc_cli.files.fixer import Fixer, Fixers
+from cappunc_cli.files.fixer import Division, Fixer, Fixers
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter
@@ -36,8 +38,13 @@ Report = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Examined:
-    """What a model says of a text: its words as it reads them, the probabilities of each, and what they lack."""
+class ExaminedStretch:
+    """What a model says of a stretch: its words as it reads them, the probabilities of each, and what they lack.
+
+    `numbers` are those of the words in the document.
+    """
+
+    numbers: Sequence[int]
 
     read: Parted
     rows: Rows
@@ -45,40 +52,66 @@ class Examined:
     fixer: Fixer
 
     @cached_property
-    def _changes(self) -> list[bool]:
+    def changes(self) -> list[bool]:
         """Whether `fix` would change each word, as the model reads it."""
         old = self.read.parts
         new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.options)
         return [word.text != text for word, text in zip(old, new, strict=True)]
 
-    def shares(self) -> list[float]:
-        """The shares of KINDS that are missing; 0 if `fix` would change nothing."""
-        found = [round(share, 3) for share in self.estimate.shares()]
-        return found if max(found) >= _SAID and any(self._changes) else [0.0] * len(KINDS)
-
     def missing(self) -> list[UnrestoredSpan]:
-        """The stretches that lack marks or case and that `fix` would change."""
+        """The spans of the document that lack marks or case and that `fix` would change."""
         owners = self.read.owners
-        found: list[UnrestoredSpan] = []
-        for span in _whole_cues(unrestored_spans(self.estimate), self.read.parts):
-            if any(self._changes[span.start : span.stop]):
-                start = max(owners[span.start], found[-1].stop if found else 0)
-                found.append(replace(span, start=start, stop=max(owners[span.stop - 1] + 1, start)))
-        return [span for span in found if span.start < span.stop]
+        return [
+            replace(span, start=self.numbers[owners[span.start]], stop=self.numbers[owners[span.stop - 1]] + 1)
+            for span in _whole_cues(unrestored_spans(self.estimate), self.read.parts)
+            if any(self.changes[span.start : span.stop])
+        ]
 
     def doubts(self, below: float) -> list[LowConfidence]:
-        """The places outside these stretches that are less probable than `below`."""
+        """The places of the document outside these spans that are less probable than `below`."""
         model, options, owners = self.fixer.model, self.fixer.options, self.read.owners
         found = find_low_confidence(self.read.parts, self.rows, model, options, self.estimate, below)
         return [
             replace(
                 one,
-                index=owners[one.index],
+                index=self.numbers[owners[one.index]],
                 written=self.read.whole(one.index, one.written) if one.kind == "case" else one.written,
                 instead=self.read.whole(one.index, one.instead) if one.kind == "case" else one.instead,
             )
             for one in found
         ]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the models say of a document, stretch by stretch."""
+
+    stretches: Sequence[ExaminedStretch]
+
+    def shares(self) -> list[float]:
+        """The shares of KINDS that are missing; 0 if `fix` would change nothing."""
+        due = np.array([one.estimate.expected.sum(0) for one in self.stretches])
+        gone = (due * [one.estimate.shares() for one in self.stretches]).sum(0)
+        found = [round(share, 3) for share in (gone / np.maximum(due.sum(0), 1e-6)).tolist()]
+        changes = max(found) >= _SAID and any(any(one.changes) for one in self.stretches)
+        return found if changes else [0.0] * len(KINDS)
+
+    def missing(self) -> list[UnrestoredSpan]:
+        """The spans that lack marks or case and that `fix` would change; in bilingual cues they are joined."""
+        found: list[UnrestoredSpan] = []
+        for span in sorted((span for one in self.stretches for span in one.missing()), key=lambda one: one.start):
+            if not found or span.start >= found[-1].stop:
+                found.append(span)
+                continue
+            last = found[-1]
+            stop = max(last.stop, span.stop)
+            found[-1] = replace(last, stop=stop, marks=last.marks or span.marks, case=last.case or span.case)
+        return found
+
+    def doubts(self, below: float) -> list[LowConfidence]:
+        """The places outside these spans that are less probable than `below`."""
+        found = [doubt for one in self.stretches for doubt in one.doubts(below)]
+        return sorted(found, key=lambda doubt: doubt.index)
 
 
 def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[UnrestoredSpan]:
@@ -99,19 +132,28 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
     return grown
 
 
-def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
-    """Let the model read a document that has words, unless its `rows` are known already."""
-    model, options = fixer.model, fixer.options
-    read = as_read(document.words, model, options)
-    if rows is None:
-        rows = probabilities(read.parts, model, options, fixer.word_progress(len(read.parts)))
-    return Examined(read, rows, estimate_missing(read.parts, rows, model, options), fixer)
+def examine(division: Division, known: Examined | None = None) -> Examined:
+    """Let the models read a document that has words; of one that is `known`, only what has changed in its letters."""
+    found: list[ExaminedStretch] = []
+    before = {} if known is None else {one.read.bare: one.rows for one in known.stretches}
+    done, count = 0, len(division.document.words)
+    for fixer, own in division.stretches.items():
+        model, options = fixer.model, fixer.options
+        for numbers in own:
+            read = as_read(division.part(numbers).words, model, options)
+            rows = before.get(read.bare)
+            if rows is None:
+                rows = probabilities(read.parts, model, options, fixer.word_progress(count, done))
+            estimate = estimate_missing(read.parts, rows, model, options)
+            found.append(ExaminedStretch(numbers, read, rows, estimate, fixer))
+            done += len(numbers)
+    return Examined(found)
 
 
 def inspect_files(
     jobs: Sequence[Job],
     request: FixRequest,
-    inspect: Callable[[Document, Fixer], Report],
+    inspect: Callable[[Division], Report],
     reporter: Reporter,
     tally: FileTally,
 ) -> Iterator[Report]:
@@ -127,7 +169,10 @@ def inspect_files(
         document = request.read(text, job.source)
         if not document.words:
             reporter.info(f"{job.name}: has no words")
-        found = inspect(document, fixers.for_text(text))
+        division = fixers.divide(document, text)
+        if division.note:
+            reporter.info(f"{job.name}: {division.note}")
+        found = inspect(division)
         return {"file": job.name, "format": document.format, "words": len(document.words), **found}
 
     yield from one_by_one(jobs, inspected, reporter, tally)
@@ -139,11 +184,12 @@ def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
     write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
-def missing_entries(document: Document, fixer: Fixer) -> Report:
+def missing_entries(division: Division) -> Report:
     """The stretches of a document that lack marks or case and that `fix` would change, and the shares of all KINDS."""
+    document = division.document
     if not document.words:
         return {"stretches": [], "missing_shares": dict.fromkeys(KINDS, 0.0)}
-    text = examine(document, fixer)
+    text = examine(division)
     shares = dict(zip(KINDS, text.shares(), strict=True))
     return {"stretches": span_entries(document, text.missing()), "missing_shares": shares}
 

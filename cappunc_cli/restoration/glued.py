@@ -38,6 +38,11 @@ class Parted:
         owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
         return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
 
+    @property
+    def bare(self) -> tuple[str, ...]:
+        """The parts without marks and case."""
+        return tuple(cached_strip(part.text)[0] for part in self.parts)
+
     def whole(self, part: int, text: str) -> str:
         """The word of a part without its marks, if the part without its own were `text`."""
         owner = self.owners[part]

@@ -22,9 +22,9 @@ from measuring import head, options
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.review_server import ReviewSession
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.pages.review_page import review_page
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100
@@ -115,8 +115,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         path, page = Path(place) / "film.srt", Path(place) / "film.html"
         path.write_text(film(WORDS), "utf-8")
-        fixer = Fixer(FixRequest(device="cpu"), (arguments.model, "en"), lambda _: None)
-        session = ReviewSession(Job(str(path), None), fixer, 0.7)
+        fixers = Fixers(FixRequest(ModelChoice("en", arguments.model), device="cpu"), print)
+        session = ReviewSession(Job(str(path), None), fixers, 0.7)
         found = session.report()
         page.write_bytes(review_page(found))
         size = page.stat().st_size

@@ -13,7 +13,7 @@ from commands import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Division, Fixer
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.decoding.existing import unrestored_spans
@@ -119,10 +119,10 @@ def test_a_text_without_some_of_its_marks_says_how_many(english: Model, every: i
         lowered = gone and word[-1] != ","
     text = " ".join(new)
     fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
-    found = missing_entries(formats.read(text, "talk.txt"), fixer)["missing_shares"]
+    found = missing_entries(Division.of(formats.read(text, "talk.txt"), fixer))["missing_shares"]
     assert found["sentence_ends"] == pytest.approx(1 / every, abs=0.15)
     assert found["commas"] == pytest.approx(1 / every, abs=0.15)
-    whole = missing_entries(formats.read(GOOD * 4, "talk.txt"), fixer)
+    whole = missing_entries(Division.of(formats.read(GOOD * 4, "talk.txt"), fixer))
     assert (whole["stretches"], set(whole["missing_shares"].values())) == ([], {0.0})
 
 

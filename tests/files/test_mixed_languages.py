@@ -123,6 +123,28 @@ def test_whatever_restores_a_file_does_so_by_stretches(tmp_path: Path, command: 
     assert "without a model" not in said
 
 
+def test_what_is_checked_and_reviewed_is_judged_by_stretches(tmp_path: Path) -> None:
+    """A file in English and Spanish that is restored lacks nothing; Spanish that has lost its marks is found."""
+    restored, _ = fixed(tmp_path, srt([*ENGLISH * 3, *SPANISH * 3, *ENGLISH * 3]))
+    assert cappunc.check(restored) == []
+    assert cappunc.review(restored)["stretches"] == []
+    damaged = restored
+    for line, plain in zip(lines_of(restored, SPANISH), SPANISH * 3, strict=True):
+        damaged = damaged.replace(line, plain)
+    words = [word.text for word in formats.read(damaged, "talk.srt").words]
+    [stretch] = cappunc.check(damaged)
+    assert words[stretch.first_word - 1 : stretch.last_word] == " ".join(SPANISH * 3).split()
+    assert stretch.missing == ("marks", "case")
+
+
+@pytest.mark.parametrize("command", [["check"], ["review"], ["review", "--html", "-"]])
+def test_what_is_checked_says_which_words_have_no_model(tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text(srt([f"{one}\n{other}" for one, other in zip(RUSSIAN, ENGLISH, strict=True)]), "utf-8")
+    run = CliRunner().invoke(app, [*command, str(path), "--fast"])
+    assert f"{len(' '.join(RUSSIAN).split())} words in languages without a model" in run.stderr, run.output
+
+
 @pytest.mark.parametrize("command", ["captions", "convert", "python"])
 def test_lines_without_a_model_stay_whatever_restores_the_file(tmp_path: Path, command: str) -> None:
     path = tmp_path / "talk.srt"

@@ -22,13 +22,13 @@ from cappunc_cli.cli.usage import (
     tallied,
     usage_errors,
 )
-from cappunc_cli.document.words import Document, timestamp
+from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, Fixers
+from cappunc_cli.files.fixer import Division, Fixers
 from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
@@ -80,9 +80,9 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     """Print the places of all files as lines, CSV or JSON."""
     terms = TermCheck(request.options.glossary)
 
-    def places(document: Document, fixer: Fixer) -> Report:
-        terms.check(document.texts)
-        return places_to_check(document, fixer, options.below, options.most)
+    def places(division: Division) -> Report:
+        terms.check(division.document.texts)
+        return places_to_check(division, options.below, options.most)
 
     found: list[Report] = []
     if options.as_csv:
@@ -136,12 +136,12 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     found = input_jobs(names, options.inputs, reporter, output)
     with usage_errors():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    fixer = Fixer(FixRequest(format=options.inputs.format_name, fps=options.inputs.fps), ("", None), reporter.info)
+    request = FixRequest(format=options.inputs.format_name, fps=options.inputs.fps)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     with errors_about(decisions):
         asked = parse_decisions(read_bytes(decisions))
     with errors_about(job.name):
-        decided = apply_decisions(asked, job, fixer, writer)
+        decided = apply_decisions(asked, job, request, writer)
     for decision, written in decided.refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
@@ -156,22 +156,25 @@ def _session(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, r
     with errors_about(job.name):
         data = read_bytes(job.source)
         text, _ = decode(data, job.encoding)
-        fixer = Fixers(request, reporter.info, reporter.detail).for_text(text)
+        fixers = Fixers(request, reporter.info, reporter.detail)
+        note = fixers.divide(request.read(text, job.source), text).note
+    if note:
+        reporter.info(f"{job.name}: {note}")
     compare, other = options.compare, None
     if compare is not None:
         with errors_about(compare):
-            other = fixer.request.read(read_text(compare)[0], Path(compare).name), compare
-    session = ReviewSession(job, fixer, options.below, other, options.in_place)
+            other = request.read(read_text(compare)[0], Path(compare).name), compare
+    session = ReviewSession(job, fixers, options.below, other, options.in_place)
     session.piped = data if is_pipe(job.source) else None
     return session
 
 
 def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
     """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
-    job, fixer = session.job, session.fixer
+    job = session.job
     with tallied(reporter, 1, "reviewed") as tally:
         tally.begin([job.name])
-        fixer.advance = tally.advance
+        session.fixers.advance = tally.advance
         with errors_about(job.name):
             found = session.report(alone=html is not None)
     if html is not None:

@@ -13,6 +13,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter, read_version
 from cappunc_cli.pages.review_page import KIND
 
@@ -88,7 +89,7 @@ def _spaces(text: str) -> int:
     return sum(map(str.isspace, text))
 
 
-def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> DecidedFile:
+def with_decisions(data: bytes, decisions: DecisionFile, request: FixRequest, job: Job) -> DecidedFile:
     """The bytes of a file with decisions applied, as `fix` would write them; needs no model.
 
     Raises CappuncError if the file has changed since the review, or more than marks and case would change.
@@ -96,21 +97,22 @@ def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job)
     if sha256(data) != decisions.sha256:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, job.encoding)
-    document = fixer.request.read(text, job.source)
+    document = request.read(text, job.source)
     old = document.texts
+    fixer = Fixer(request, ("", None), lambda _: None)
     fixed = fixer.write(document, text, decided_texts(old, decisions.words), encoding)
-    found = fixer.request.read(fixed.text, job.source).texts if fixed.text != text else old
+    found = request.read(fixed.text, job.source).texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 
 
-def apply_decisions(decisions: DecisionFile, job: Job, fixer: Fixer, writer: ResultWriter) -> DecidedFile:
+def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
     """Apply decisions to the job's input, and write the result to its target or standard output.
 
     Raises CappuncError and OSError; then nothing is written.
     """
     data, version = read_version(job.source)
-    decided = with_decisions(data, decisions, fixer, job)
+    decided = with_decisions(data, decisions, request, job)
     if job.target is None:
         write_stdout(decided.data)
     else:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Unpack
 from cappunc_cli import formats
 from cappunc_cli.api import How, Source, opened
 from cappunc_cli.features.review.decisions import sha256
-from cappunc_cli.files.inspection import Report, examine, positions, span_entries
+from cappunc_cli.files.inspection import Examined, Report, examine, positions, span_entries
 from cappunc_cli.pages.review_page import word_data
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.files.fixer import Division
     from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
@@ -50,15 +49,16 @@ def review(
     >>> [(doubt["word"], doubt["kind"], doubt["written"], doubt["instead"]) for doubt in found["doubts"]]
     [(2, 'mark', '.', ','), (3, 'mark', ',', '.')]
     """
-    with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how, whole=True) as found:
-        return places_to_check(found.division.document, found.division.main, below, most)
+    with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how) as found:
+        return places_to_check(found.division, below, most)
 
 
-def places_to_check(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
+def places_to_check(division: Division, below: float, most: int | None) -> Report:
     """The `stretches` that lack marks or case, and the `doubts` outside of them."""
+    document = division.document
     if not document.words:
         return {"stretches": [], "doubts": []}
-    text = examine(document, fixer)
+    text = examine(division)
     found = text.doubts(below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
@@ -95,13 +95,14 @@ def _text(document: Document, at: int) -> str:
 
 
 def page_data(
-    document: Document, data: bytes, name: str, fixer: Fixer, below: float, rows: Rows | None = None
-) -> tuple[Report, Rows | None]:
-    """The data that review.js reads, and the model's `rows`, which can be reused while only marks and case change."""
+    division: Division, data: bytes, name: str, below: float, known: Examined | None = None
+) -> tuple[Report, Examined | None]:
+    """The data that review.js reads, and what is `known` of the file when only its marks and case have changed."""
+    document = division.document
     found = word_data(document, name) | {"sha256": sha256(data)}
     if not document.words:
         return found, None
-    text = examine(document, fixer, rows)
+    text = examine(division, known)
     doubts = text.doubts(below)
     certainty = found["sure"]
     for doubt in (*text.doubts(1.0), *doubts):
@@ -111,8 +112,8 @@ def page_data(
         for d in doubts
     ]
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
-    found["language"] = fixer.language.code
-    return found, text.rows
+    found["language"] = division.main.language.code
+    return found, text
 
 
 def with_file(document: Document, text: str, data: bytes) -> Report:

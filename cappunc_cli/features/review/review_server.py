@@ -27,12 +27,11 @@ from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
 from cappunc_cli.files.urls import Target
 from cappunc_cli.pages.review_page import compared, review_page
-from cappunc_cli.restoration.chunks import Rows
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Fixer
-    from cappunc_cli.files.inspection import Report
+    from cappunc_cli.files.fixer import Fixers
+    from cappunc_cli.files.inspection import Examined, Report
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0
@@ -48,12 +47,12 @@ class ReviewSession:
     """
 
     def __init__(
-        self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
+        self, job: Job, fixers: Fixers, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
     ) -> None:
-        self.job, self.fixer, self.below, self.other, self.in_place = job, fixer, below, other, in_place
+        self.job, self.fixers, self.below, self.other, self.in_place = job, fixers, below, other, in_place
         #: The content of a pipe, which cannot be read again.
         self.piped: bytes | None = None
-        self._rows: Rows | None = None
+        self._known: Examined | None = None
         self._ours: dict[Target, str] = {}
         self._lock = threading.Lock()
 
@@ -64,10 +63,9 @@ class ReviewSession:
         """
         data = read_bytes(self.job.source) if self.piped is None else self.piped
         text, _ = decode(data, self.job.encoding)
-        document = self.fixer.request.read(text, self.job.source)
-        if self._rows is not None and len(self._rows) != len(document.words):
-            self._rows = None  # the text of the file has changed
-        found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
+        document = self.fixers.request.read(text, self.job.source)
+        division = self.fixers.divide(document, text)
+        found, self._known = page_data(division, data, self.job.name, self.below, self._known)
         found |= {"encoding": self.job.encoding, "in_place": self.in_place, "writable": not is_pipe(self.job.source)}
         if alone:
             found |= with_file(document, text, data)
@@ -84,7 +82,9 @@ class ReviewSession:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = target_named(source if self.in_place else str(sibling(source, fixed_name(Path(source)))))
-            decided = apply_decisions(decisions, replace(self.job, target=target), self.fixer, self._writer(target))
+            decided = apply_decisions(
+                decisions, replace(self.job, target=target), self.fixers.request, self._writer(target)
+            )
             self._ours[target] = sha256(decided.data)
             return {
                 "written": str(target),

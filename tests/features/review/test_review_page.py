@@ -28,9 +28,9 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.features.review import review_server
 from cappunc_cli.features.review.decisions import Decision, decided_texts, parse_decisions, sha256
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.pages.review_page import review_page, word_data
 
 #: Seconds after which something is given up that happens at once unless the machine is busy.
@@ -58,8 +58,8 @@ def server(tmp_path: Path, tiny_model: Path) -> Iterator[ReviewServer]:
 
 
 def served(path: Path, model: Path, **more: Any) -> Iterator[ReviewServer]:
-    fixer = Fixer(FixRequest(device="cpu"), (str(model), "en"), print)
-    with ReviewServer(ReviewSession(Job(str(path), None), fixer, 1.0, **more)) as found:
+    fixers = Fixers(FixRequest(ModelChoice("en", str(model)), device="cpu"), print)
+    with ReviewServer(ReviewSession(Job(str(path), None), fixers, 1.0, **more)) as found:
         thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield found
@@ -278,8 +278,8 @@ def test_the_server_stays_while_a_page_is_shown_and_ends_after_the_last(
     path = tmp_path / "talk.srt"
     path.write_bytes(film()[1])
     monkeypatch.setattr(review_server, "_RELOAD_S", LONG)
-    fixer = Fixer(FixRequest(device="cpu"), (str(tiny_model), "en"), print)
-    with ReviewServer(ReviewSession(Job(str(path), None), fixer, 1.0)) as server:
+    fixers = Fixers(FixRequest(ModelChoice("en", str(tiny_model)), device="cpu"), print)
+    with ReviewServer(ReviewSession(Job(str(path), None), fixers, 1.0)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
 

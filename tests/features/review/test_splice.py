@@ -16,7 +16,6 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.features.review.decisions import Decision, DecisionFile, sha256, with_decisions
 from cappunc_cli.features.review.doubts import with_file
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import comparison
@@ -30,7 +29,7 @@ FILES = [
     if ".fixed." not in path.name and path.suffix != ".json"
 ]
 SPLICE = Path(cappunc_cli.__file__).parent / "pages" / "splice.js"
-FIXER = Fixer(FixRequest(), ("", "en"), print)
+REQUEST = FixRequest()
 #: A decision of the page: the word, from 0, and how it is written then.
 Change = tuple[int, str, str, str]
 
@@ -38,7 +37,7 @@ Change = tuple[int, str, str, str]
 def opened(path: Path, data: bytes) -> dict[str, Any]:
     """What the page of a file knows that is there to write it."""
     text, _ = decode(data)
-    document = FIXER.read(text, path.name)
+    document = REQUEST.read(text, path.name)
     return {**comparison(document, path.name, document.texts, ""), **with_file(document, text, data)}
 
 
@@ -97,7 +96,7 @@ def test_the_page_writes_what_cappunc_writes() -> None:
         changes = decided(found, dice)
         own = tuple(Decision(i, found["texts"][i], "".join(parts)) for i, *parts in changes)
         own = tuple(one for one in own if one.was != one.text)
-        result = with_decisions(data, DecisionFile(sha256(data), own), FIXER, Job(str(path), None))
+        result = with_decisions(data, DecisionFile(sha256(data), own), REQUEST, Job(str(path), None))
         assert result.refused == (), path
         assert spliced(found, changes) == result.data, path
         jobs.append((found, changes))
