@@ -117,12 +117,18 @@ def test_both_sides_of_a_sign_are_words(english: Model, text: str, parts: list[s
     assert [word for word in bare if word.lower() in [part.lower() for part in parts]] == parts
 
 
-def test_a_stream_knows_both_sides_of_a_dash(english: Model) -> None:
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("you said--i know but i-i'm not sure", {"said--I", "I-I'm"}),
+        ("well—i went home and he said…i know", {"Well—I", "said…I"}),
+        ("you waited--then it rained", {"waited--then"}),
+    ],
+)
+def test_a_stream_knows_both_sides_of_a_dash(english: Model, text: str, parts: set[str]) -> None:
     stream = LiveRestorer(english)
-    words = map(Word, ["you", "said--i", "know", "but", "i-i'm", "not", "sure"])
-    texts = [text for word in words for text in stream.feed(word)]
-    new = [*texts, *stream.end()]
-    assert {"said--I", "I-I'm"} <= {text.rstrip(",.?") for text in new}
+    texts = [text for word in map(Word, text.split()) for text in stream.feed(word)]
+    assert parts <= {text.rstrip(",.?") for text in [*texts, *stream.end()]}
 
 
 def damaged(words: list[str], share: float) -> list[str]:

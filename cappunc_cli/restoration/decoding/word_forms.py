@@ -45,7 +45,7 @@ def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
     if form is None:
         form = ordinal_form(word, language) or _inflected(word, lexicon, language)
     if form is None:
-        form = glued_form(word, language)
+        form = glued_form(word, lexicon, language)
     if form is None and STUTTER.fullmatch(word):
         form = "-".join(capital(part) for part in word.split("-"))
     if form is None:
@@ -55,12 +55,12 @@ def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
 
 
-def glued_form(word: str, language: Language) -> str | None:
-    """`know--I`: a word after a dash that is capital everywhere; None for any other word."""
+def glued_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
+    """`know--I`, `anna--BMW`: words on both sides of a dash, which are written as anywhere; None for one word."""
     parts = _GLUE.split(word) if JOINED in word or "--" in word or "—" in word or "…" in word else []
-    if not any(part in language.always_capital for part in parts[2::2]):
+    if len(parts) < 3:
         return None
-    return "".join(capital(part) if part in language.always_capital else part for part in parts)
+    return "".join(capital(part) if part in language.always_capital else lexicon.get(part, part) for part in parts)
 
 
 def ordinal_form(word: str, language: Language) -> str | None:
@@ -90,7 +90,7 @@ def _inflected(word: str, lexicon: Lexicon, language: Language) -> str | None:
 
 def start_form(form: str, language: Language) -> str:
     """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
-    lower = language.elided(form) or (form[:1].isalpha() and form.partition("-")[0].islower())
+    lower = language.elided(form) or (form[:1].isalpha() and _GLUE.split(form)[0].partition("-")[0].islower())
     return capital(form) if lower else form
 
 

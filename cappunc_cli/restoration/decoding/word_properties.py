@@ -235,7 +235,7 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
     stutter = STUTTER.fullmatch(plain)
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
-    glued = glued_form(plain, language) is not None
+    glued = glued_form(plain, lexicon, language) not in (None, plain)
     found = (
         *_written_properties(word),
         (WordProperty.HAS_FORM, form is not None),
