@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, TERMINAL, Case, Label
+from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, MARKS, TERMINAL, Case, Label
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.passage import IN_KIND, KIND, KINDS, Flags, Passage
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
@@ -27,6 +27,8 @@ _NOT_CHECKED = (
     | WordProperty.DEGREE
     | WordProperty.TITLE
 )
+#: Marks that end a sentence, or count as one that does.
+_ENDING = [mark for mark in MARKS if FOLD.get(mark, mark) in TERMINAL]
 
 
 def recheck(passage: Passage, lacking: Flags) -> list[Label]:
@@ -43,7 +45,7 @@ def recheck(passage: Passage, lacking: Flags) -> list[Label]:
             continue
         before, labels[i] = labels[i].mark, labels[i].with_mark(mark)
         if i + 1 < len(labels):
-            labels[i + 1] = _with_case(passage, labels[i + 1], i + 1, ends=_ends(mark), ended=_ends(before))
+            labels[i + 1] = _with_case(passage, labels[i + 1], i + 1, ends=mark in _ENDING, ended=before in _ENDING)
     return labels
 
 
@@ -51,10 +53,6 @@ def _mark_kind(label: Label) -> int:
     """The kind of the only mark after a word, 0 for none, -1 for several or another sign."""
     sign = FOLD.get(label.mark, label.mark)
     return KINDS.index(sign) if sign in KINDS and len(label.signs - label.paired) <= 1 else -1
-
-
-def _ends(mark: str) -> bool:
-    return bool(mark) and FOLD.get(mark, mark) in TERMINAL
 
 
 def _with_case(passage: Passage, label: Label, at: int, *, ends: bool, ended: bool) -> Label:

@@ -224,18 +224,16 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
     title, ordinal = name in language.titles, ordinal_form(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
-    listed = plain in language.forms
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
     double_name = _DOUBLE_NAME.fullmatch(plain) is not None
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
     # `e.t.`; what is lower-case with periods is listed: `a.m.`, Dutch `d.w.z.`
     dotted = letters and acronym and form is None and not language.abbreviates(plain)
     never_upper = long or degree or elided_initials or stem in language.never_upper or JOINED in plain
-    linking = name != stem and name in language.linking
     stutter = STUTTER.fullmatch(plain)
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
-    glued = glued_form(plain, lexicon, language) not in (None, plain)
+    glued, listed = glued_form(plain, lexicon, language) not in (None, plain), plain in language.forms
     found = (
         *_written_properties(word),
         (WordProperty.HAS_FORM, form is not None),
@@ -257,7 +255,9 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
         (WordProperty.INITIALISM, acronym or doubled or double_name or scale or (said_again and form is None)),
         (
             WordProperty.LOWER_WITHIN,
-            ("." in stem and stem in language.never_upper) or linking or (title and language.lower_titles),
+            ("." in stem and stem in language.never_upper)
+            or (name != stem and name in language.linking)
+            or (title and language.lower_titles),
         ),
     )
     return sum(int(property_) for property_, holds in found if holds)

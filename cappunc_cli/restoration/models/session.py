@@ -120,13 +120,9 @@ def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: S
 
     Raises BadModel, also if the graph lacks an output or one of `inputs`, except for the padding mask.
     """
-    options = _one_core()
-    if _saturates():
-        # Exact 8-bit products, by kernels that take two and a half times as long.
-        options.add_session_config_entry("session.x64quantprecision", "1")
     source, where = (str(model), str(model)) if isinstance(model, Path) else (model, "")
     try:
-        session = _session(source, options, providers)
+        session = _session(source, providers, exact=_saturates())
     except Exception as error:  # onnxruntime has no base class of its own
         raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
     known_inputs, outputs = ({v.name for v in values} for values in (session.get_inputs(), session.get_outputs()))
@@ -136,20 +132,19 @@ def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: S
     return session
 
 
-def _one_core() -> Any:
-    """Options of a session with one thread a run: concurrent runs use several cores better than one run does."""
+def _session(source: str | bytes, providers: Sequence[object] = (), *, exact: bool = False) -> Any:
+    """A session with one thread a run: concurrent runs use several cores better than one run does.
+
+    `exact` 8-bit products do not saturate, but their kernels take two and a half times as long.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    return options
-
-
-def _session(source: str | bytes, options: Any, providers: Sequence[object] = ()) -> Any:
-    import onnxruntime
-
+    if exact:
+        options.add_session_config_entry("session.x64quantprecision", "1")
     # Before it falls back to another provider, it would print the error to stdout.
     return onnxruntime.InferenceSession(source, options, list(providers) or ["CPUExecutionProvider"], enable_fallback=0)
 
@@ -187,7 +182,7 @@ def _saturates() -> bool:
 
     Found by trying it, since every system reports processor features in another way.
     """
-    session = _session(_MULTIPLY_MODEL, _one_core())
+    session = _session(_MULTIPLY_MODEL)
     x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
     (product,) = session.run(None, {"x": x, "w": w})
     return bool((product != 64 * 255 * 127).any())
