@@ -431,7 +431,8 @@ def test_a_page_without_server_connects_nowhere_and_saves_decisions(
     assert whole.read_bytes() == (tmp_path / "new.srt").read_bytes() != path.read_bytes()
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     urls = [m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"]
-    assert all(url.startswith(("file:", "blob:")) for url in urls), urls
+    # On a busy machine the browser's own first page may still be loading.
+    assert all(url.startswith(("file:", "blob:", "chrome:")) for url in urls), urls
     assert severe(browser) == []
 
 
