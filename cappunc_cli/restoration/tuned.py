@@ -27,9 +27,9 @@ UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
 WRITER_DEVIATIONS = (1.0, 0.3)
 #: The places beside one word at which marks within sentences are expected count like so many at most.
 ONE_WORD = 3.0
-#: Sentence ends within turns and lines that are needed to tell a writer who leaves turns open, the log-likelihood ratio
-#: (nats) that tells, and the largest share of turns that is left open: whole texts without the marks of some turns.
-FEW_ENDS, SURELY_OPEN, MOST_OPEN = 3, 2.0, 0.5
+#: To tell a writer who leaves turns without marks: the probability from which on a sentence end is sure, so that others
+#: would not set a comma, the log-likelihood ratio (nats) that tells, and the largest share of turns that is left open.
+SURE_END, SURELY_OPEN, MOST_OPEN = 0.8, 2.0, 0.5
 #: The share of words in another case in a text in upper case.
 STRAY = 0.01
 #: How often a turn, and a sentence within a turn, begins in lower case in a text that has case. Where turns go on with

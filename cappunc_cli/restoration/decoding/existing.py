@@ -176,15 +176,22 @@ def _left_open(expected: Probabilities, kinds: Numbers, tails: Flags) -> float:
     gaps in both places, but some transcripts have no mark where a speaker is interrupted, and some chats none at all.
     """
     end = expected[:, _END] / (expected[:, _END] + expected[:, _NO_MARK])
-    sure = (end > 0.5) & ((kinds == _END) | (kinds == _NO_MARK))
-    shown, due = sure & (kinds == _END), np.where(sure, end, 0)
-    at_tails = shown[tails].sum() / max(due[tails].sum(), 1e-6)
-    # Few ends elsewhere show little.
-    elsewhere = (shown[~tails].sum() + tuned.FEW_ENDS * at_tails) / (due[~tails].sum() + tuned.FEW_ENDS)
-    at_tails, elsewhere = (min(max(float(share), 0.01), 1 - tuned.UNPREDICTABLE) for share in (at_tails, elsewhere))
-    count, gone = int((sure & tails).sum()), int((sure & tails & ~shown).sum())
-    nats = (count - gone) * np.log(at_tails / elsewhere) + gone * np.log((1 - at_tails) / (1 - elsewhere))
+    sure = (end > tuned.SURE_END) & ((kinds == _END) | (kinds == _NO_MARK))
+    counts = []
+    for place in (tails, ~tails):
+        shown = float((sure & place & (kinds == _END)).sum())
+        counts.append((shown, max(float(end[sure & place].sum()), shown)))
+    (at_tails, elsewhere), both = map(_share, counts), _share(tuple(map(sum, zip(*counts, strict=True))))
+    nats = sum(
+        shown * np.log(own / both) + (due - shown) * np.log((1 - own) / (1 - both))
+        for (shown, due), own in zip(counts, (at_tails, elsewhere), strict=True)
+    )
     return min(1 - at_tails / elsewhere, tuned.MOST_OPEN) if at_tails < elsewhere and nats > tuned.SURELY_OPEN else 0.0
+
+
+def _share(count: Sequence[float]) -> float:
+    """The share of (shown, due)."""
+    return min(max(count[0] / max(count[1], 1e-6), 0.01), 0.99)
 
 
 def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
