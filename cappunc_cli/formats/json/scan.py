@@ -53,7 +53,11 @@ class _Decoder(json.JSONDecoder):
 
     def __init__(self) -> None:
         # int() refuses thousands of digits.
-        super().__init__(strict=False, parse_int=lambda text: int(text) if len(text) < 400 else float(text))
+        super().__init__(
+            strict=False,
+            parse_int=lambda text: int(text) if len(text) < 400 else float(text),
+            object_pairs_hook=Node,
+        )
         self.parse_string, self.parse_object = _literal, _node
         self.scan_once = py_make_scanner(self)
 
@@ -66,8 +70,7 @@ def _literal(source: str, start: int, strict: bool) -> tuple[Literal, int]:
 
 
 def _node(place: tuple[str, int], *others: Any) -> tuple[Node, int]:
-    members, stop = JSONObject(place, *others)
-    node = Node(members)
+    node, stop = JSONObject(place, *others)
     node.start, node.stop = place[1] - 1, stop
     return node, stop
 
