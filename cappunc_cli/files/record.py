@@ -1,6 +1,6 @@
 """The record of results at a target: what the next run need not do again, and what it may overwrite.
 
-It is in the directory `.cappunc` of the target. Each group of files has a part of its own, `RUN-NUMBER.jsonl`, a JSON
+It is in the directory `.cappunc` of the target. Each group of files has a part of its own, `RUN-GROUP.jsonl`, a JSON
 object a line, which is written just before the results of the group: a killed run may leave a line without a result,
 but never a result without its line. Nothing is appended, so that object stores and several machines can have it.
 

@@ -339,9 +339,8 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
     text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
     neutral = text.has(WordProperty.NO_CASE) | (text.has(WordProperty.ONE_LETTER) & (cases > LOWER))
     for start, stop in _runs(likely):
-        is_long = int(((cases == UPPER) | neutral)[start:stop].sum()) >= tuned.MIN_UPPER_WORDS or stop - start == len(
-            likely
-        )
+        upper = int(((cases == UPPER) | neutral)[start:stop].sum())
+        is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)
         found[start:stop] = likely[start] and is_long
     for start, stop in _runs((cases == UPPER) | neutral):
         is_run = int((cases[start:stop] == UPPER).sum()) >= tuned.MIN_LINE and not neutral[start:stop].all()
