@@ -55,6 +55,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 #: Larger files are not used, but one in LARGE_EACH inputs repeats a small one many times.
 LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 20_000, 400_000
+#: A large input may take longer, in proportion.
+LIMIT_BYTES = 100_000
 #: Seconds of processor time, bytes per byte of input, bytes. Words are objects, and to read a result back takes a
 #: second document: captions need about 100 times their size.
 LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 160, 64 << 20
@@ -553,7 +555,7 @@ def _one(known: Known, seed: int, chosen: Seed, number: int, outcome: Outcome, k
         tracemalloc.start()
     try:
         # Tracing memory makes everything some four times slower.
-        with limited(LIMIT_S * (4 if measured else 1)):
+        with limited(LIMIT_S * max(1, len(given.data) / LIMIT_BYTES) * (4 if measured else 1)):
             kind, form, codec = check(given, random)
         outcome.kinds[kind] += 1
         outcome.formats.update([form] if form else ())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
 from html import unescape
 from typing import Any
 
@@ -33,12 +32,8 @@ _TAG = r"<(?:!--(?:[^-]|-(?!->))*+--|[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"
 _UNSEEN = rf"(?:{_TAG}|\{{[^{{}}]*\}}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff])"
 _CLOSING = rf"(?>(?:{_UNSEEN}*{_SET})+)(?:(?>{_UNSEEN}*)(?:[\s\\)\]}}|]|\Z)|(?>{_UNSEEN}+)>|<(?:/|[\w:]*br\b))"
 _CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
-_CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
 # There may be something invisible between the two; but what is a tag here is text in some formats.
 _CLOSING_SPACE_APART = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?=(?>(?:{_UNSEEN}|{_SPACE})*){_CLOSES})")
-# In formats that do not know `\\h`, it stays.
-_CLOSING_BLANK = re.compile(rf"(?<=\S)(?>[^\S\r\n]+)(?={_SET})(?={_CLOSES})")
-# CHAT writes the end of an utterance as a word of its own.
 _ANY_SPACE = re.compile(rf"[^\S\r\n]+(?={_SET})")
 # A column may end with the mark; before anything else, it opens the next word: `so «£5`.
 _CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:[\s\\)\]}}|<]|\Z|(?<=[,;])(?=[\d.-])))")
@@ -47,6 +42,7 @@ _AMONG_DIGITS = re.compile(rf"(?<=\d)({_SET}){_SET}++(?=\d)")
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_GAP = re.compile(rf"((?:\s|(?<!\d){_SET}|{_SET}(?!\d)|{_UNSEEN})*+)(\S)")
 _ENTITY = re.compile(r"&(?:amp;)?(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
@@ -60,7 +56,7 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
         assert before == after, f"ttconv sees other captions: {before}, {after}"
         return
     before, after = (_plain(format, text, _is_json(source)) for text in (source, output))
-    if before == after or _same_lines(format, source, output):
+    if before == after or any(_same_gaps(format, source, output, entities) for entities in (True, False)):
         return
     left, right = (_without_entries(format, text, attach) for text in (source, output))
     if left is not None and left == right:
@@ -72,19 +68,26 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
     raise AssertionError(f"more than marks and case has changed: {before[around]!r}, {after[around]!r}")
 
 
-def _same_lines(format: str, source: str, output: str) -> bool:
-    """Whether each line is the same in one of the ways to read the space before a mark, and entities, at least."""
-    old, new = (re.split(r"\r\n|\r|\n", text) for text in (source, output))
-    escapes = _is_json(source)
-    spaces = [_CLOSING_SPACE_APART, _CLOSING_SPACE, _CLOSING_BLANK] + [_ANY_SPACE] * (format == "chat")
-    ways = [
-        partial(_plain, format, escapes=escapes, closing_space=space, entities=e)
-        for space in spaces
-        for e in (True, False)
-    ]
+def _same_gaps(format: str, source: str, output: str, entities: bool) -> bool:
+    """Whether the characters are the same, and what is between two, but for a space before a mark of the source."""
+    old, new = (_characters(format, text, entities) for text in (source, output))
     return len(old) == len(new) and all(
-        a == b or any(way(a) == way(b) for way in ways) for a, b in zip(old, new, strict=True)
+        a == b and _same_gap(before, after) for (a, before), (b, after) in zip(old, new, strict=True)
     )
+
+
+def _same_gap(before: str, after: str) -> bool:
+    left, right = _ANY_MARK.sub("", before), _ANY_MARK.sub("", after)
+    has_space = _ANY_SPACE.search(re.sub(_UNSEEN, "", before)) is not None
+    return left == right or (has_space and "".join(left.split()) == "".join(right.split()))
+
+
+def _characters(format: str, text: str, entities: bool) -> list[tuple[str, str]]:
+    """Each character but spaces, marks and what is invisible, in lower case, with the gap of those before it."""
+    text = "".join(map(str.lower, _readable(text, _is_json(text), entities)))
+    if format == "chat":  # which writes the end of an utterance as a word of its own
+        text = _ANY_SPACE.sub("", text)
+    return [(found[2], found[1]) for found in _GAP.finditer(_AMONG_DIGITS.sub(r"\1", text))]
 
 
 def _captions(text: str) -> list[tuple[object, object, str]]:
@@ -107,26 +110,27 @@ def _captions(text: str) -> list[tuple[object, object, str]]:
 
 
 def _is_json(text: str) -> bool:
-    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+    if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+        return False
+    try:
+        return bool(list(_values(text.lstrip("\ufeff"))))
+    except (ValueError, RecursionError):
+        return False
 
 
-def _plain(
-    format: str,
-    text: str,
-    escapes: bool = False,
-    closing_space: re.Pattern[str] = _CLOSING_SPACE_APART,
-    entities: bool = True,
-) -> str:
-    """The text in lower case and without marks, with `entities` decoded and, if asked, JSON's `escapes`, too."""
-    if escapes:
-        text = _ESCAPE.sub(_unescaped, text)
-    if entities:
-        text = _ENTITY.sub(_shown, text)
+def _readable(text: str, escapes: bool, entities: bool) -> str:
+    """The text with `entities` and JSON's `escapes` decoded, if asked."""
+    text = _ESCAPE.sub(_unescaped, text) if escapes else text
+    return _ENTITY.sub(_shown, text) if entities else text
+
+
+def _plain(format: str, text: str, escapes: bool = False) -> str:
+    """The text in lower case and without marks, with entities decoded and, if asked, JSON's `escapes`, too."""
     # Character by character, as Σ has another lower case at the end of a word.
-    text = "".join(map(str.lower, text))
+    text = "".join(map(str.lower, _readable(text, escapes, True)))
     if format == "tsv":
         return _ANY_MARK.sub("", _CLOSING_SPACE_IN_ROW.sub("", text))
-    return _MARK.sub("", _AMONG_DIGITS.sub(r"\1", closing_space.sub("", text)))
+    return _MARK.sub("", _AMONG_DIGITS.sub(r"\1", _CLOSING_SPACE_APART.sub("", text)))
 
 
 def _unescaped(found: re.Match[str]) -> str:

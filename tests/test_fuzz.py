@@ -53,6 +53,8 @@ def test_the_memory_for_a_file_of_megabytes_is_limited(path: str) -> None:
         ("txt", "0,0logue", "0,¿0logue?"),
         ("stm", "said <noise> or not", "Said <noise>… Or not"),
         ("txt", "[4 \\u00e9", "«[4» \\u00e9"),
+        ("mpl2", "[0][9]\\ud83d so\\, then", "[0][9]\\Ud83d so\\ then."),
+        ("txt", "nor <x y>: this, and", "Nor;<x y> this and,"),
     ],
 )  # fmt: skip
 def test_the_oracle_accepts_changes_of_marks_and_case(format: str, source: str, output: str) -> None:

@@ -238,8 +238,8 @@ def _is_utf7(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     letters = [c for text in texts for c in text if c.isalpha()]
-    # Control characters stand around the times of CHAT.
-    signs = (category(c)[0] in "MPSZ" or category(c) == "Cc" for text in texts for c in text if not c.isalpha())
+    # Control characters stand around the times of CHAT; a byte order mark is a format character.
+    signs = (category(c)[0] in "MPSZ" or category(c) in ("Cc", "Cf") for text in texts for c in text if not c.isalpha())
     if not all(texts) or not letters or any(map(str.isascii, letters)) or not all(signs):
         return False
     # Any three Base64 letters may decode to one of 20,000 Chinese characters.

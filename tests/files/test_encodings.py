@@ -165,6 +165,7 @@ def test_a_named_encoding_changes_all_letters(said: str, codec: str) -> None:
         ("utf-7", "là\u00a0! où çà\u202f?"),
         ("utf-7", "ışık"),
         ("utf-7", "où étiez-vous \x15100_200\x15"),
+        ("utf-7", "\u200e où étiez-vous \ufeff"),
     ],
 )
 def test_encodings_of_ascii_characters_are_recognised(codec: str, said: str) -> None:
