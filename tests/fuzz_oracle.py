@@ -167,7 +167,7 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _is_mark_row(row: str, column: int) -> bool:
-    columns = row.split()
+    columns = re.findall(r"[^ \t\v\f]+", row)  # a name may have another space
     return not row.strip() or (len(columns) > column and not columns[column].strip(MARKS))
 
 
