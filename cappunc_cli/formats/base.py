@@ -110,31 +110,17 @@ class Format(ABC):
         return None
 
 
-class CueFormat(Format):
-    """A format of cues, or of other regions with words in them; `read` gives a document with a `CueDetail`."""
+class RegionFormat(Format):
+    """A format of cues or other regions with words in them; `read` gives a document with a `CueDetail`."""
 
     #: Matches the markup in a cue.
     hidden: re.Pattern[str] = HIDDEN
     #: Whether a cue without an end is shown until the next one begins.
     lasting: ClassVar[bool] = False
-    #: What to say of a text without any cue, unless it may have none.
-    missing: str = ""
-
-    def cues(self, text: str, notices: list[Notice]) -> Iterable[Cue]:
-        """The cues of a text, in the order of their words; what is odd goes to `notices`. Raises BadInput."""
-        raise NotImplementedError
 
     def clock(self, text: str) -> StampReader:  # noqa: ARG002
         """Reads the inline time stamps of a text."""
         return milliseconds
-
-    def read(self, text: str) -> Document:
-        """The words of all cues; `Word.cue` is the number of the cue, from 0. Raises BadInput."""
-        notices: list[Notice] = []
-        cues = list(self.cues(text, notices))
-        if not cues and self.missing and text.strip():
-            raise BadInput(self.missing)
-        return self.document(text, cues, notices)
 
     def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
         """The document of these cues."""
@@ -180,3 +166,22 @@ class CueFormat(Format):
             start, stop = word.places[0][0]
             found.append(start if plain and document.source[start:stop] == word.text else None)
         return found
+
+
+class CueFormat(RegionFormat):
+    """A format whose cues are found one by one."""
+
+    #: What to say of a text without any cue, unless it may have none.
+    missing: str = ""
+
+    @abstractmethod
+    def cues(self, text: str, notices: list[Notice]) -> Iterable[Cue]:
+        """The cues of a text, in the order of their words; what is odd goes to `notices`. Raises BadInput."""
+
+    def read(self, text: str) -> Document:
+        """The words of all cues; `Word.cue` is the number of the cue, from 0. Raises BadInput."""
+        notices: list[Notice] = []
+        cues = list(self.cues(text, notices))
+        if not cues and self.missing and text.strip():
+            raise BadInput(self.missing)
+        return self.document(text, cues, notices)

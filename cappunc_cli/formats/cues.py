@@ -126,6 +126,6 @@ def is_rolling(document: Document) -> bool:
 
 
 def cue_detail(document: Document) -> CueDetail:
-    """The cues of a document of a `CueFormat`."""
+    """The cues of a document of a `RegionFormat`."""
     assert isinstance(document.detail, CueDetail), document.format
     return document.detail

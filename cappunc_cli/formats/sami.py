@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cues import Cue, CueDetail
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_numbers
@@ -68,7 +68,7 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
                 speaker = None
 
 
-class Sami(CueFormat):
+class Sami(RegionFormat):
     """SAMI: `<SYNC Start=…>` followed by paragraphs, in one language or several."""
 
     name = "sami"

@@ -11,7 +11,7 @@ from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import TurnCounter, merge_copies
 from cappunc_cli.formats.cues import Cue, CueDetail, cue_detail
 from cappunc_cli.formats.speech import scan
@@ -130,7 +130,7 @@ def _words(source: str, intervals: Sequence[Cue], number: dict[Span, int], turns
     return result
 
 
-class TextGrid(CueFormat):
+class TextGrid(RegionFormat):
     """Praat's TextGrid, in long and short form: the words are in intervals of named tiers."""
 
     name = "textgrid"

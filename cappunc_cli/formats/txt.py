@@ -9,7 +9,7 @@ from sys import intern
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.cues import Cue, CueDetail, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
@@ -144,7 +144,7 @@ def _label(line: str, length: int) -> tuple[int, str | None]:
     return (found.end() if found else 0), None
 
 
-class PlainText(CueFormat):
+class PlainText(RegionFormat):
     """Plain text: all tokens are words, except time stamps and speakers' labels such as those of Otter and Zoom."""
 
     name = "txt"

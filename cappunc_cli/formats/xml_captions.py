@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import set_inline_times
 from cappunc_cli.formats.cues import Cue, Timing
 from cappunc_cli.formats.splice import line_numbers
@@ -158,7 +158,7 @@ def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str
     return codes
 
 
-class Ttml(CueFormat):
+class Ttml(RegionFormat):
     """TTML and its profiles DFXP, EBU-TT, IMSC and Apple's lyrics: the words are in <p> elements."""
 
     name = "ttml"
@@ -216,7 +216,7 @@ def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) 
     return result
 
 
-class YouTubeXml(CueFormat):
+class YouTubeXml(RegionFormat):
     """YouTube's XML: srv3 (`<p t d><s t>`, milliseconds), srv2 (`<text t d>`), srv1 (`<text start dur>`, seconds)."""
 
     name = "srv3"

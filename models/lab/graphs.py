@@ -16,6 +16,7 @@ from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from cappunc_cli.errors import BadModel
+from cappunc_cli.restoration.models.graph import ZERO_POINT
 from cappunc_cli.restoration.models.registry import MICROSOFT, POSITION_BIAS, WANTED
 
 Matrix = npt.NDArray[np.float32]
@@ -30,9 +31,6 @@ TABLE_BLOCK = 64
 #: Bytes; code hosts and package indexes reject or discourage larger files.
 LARGEST_FILE = 95_000_000
 WORDS_FILE = "words.bin"
-
-#: The zero point of MatMulNBits' unsigned weights.
-_ZERO_POINT = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
     products: dict[str, DenseProduct] = {}
     for node in graph.node:
         if node.op_type == "MatMulNBits":
-            integers = array(node.input[1]).astype(np.float32) - _ZERO_POINT
+            integers = array(node.input[1]).astype(np.float32) - ZERO_POINT
             scale = array(node.input[2]).reshape(*integers.shape[:2], 1)
             weight = np.ascontiguousarray((integers * scale).reshape(len(integers), -1).T)
             products[node.name] = DenseProduct(node.input[0], weight, "", node.output[0])

@@ -7,6 +7,7 @@ Deepgram's `channel.alternatives`. Interim results are skipped, as their final v
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -24,7 +25,7 @@ _TOKEN = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class LivePiece:
+class LivePiece(ABC):
     """A unit of live input that is written as a whole, and its tokens, of which there is usually one.
 
     `spoken` tells which of them are words; the others (`@nasa`, `[Applause]`) are written as they are. If it
@@ -44,9 +45,9 @@ class LivePiece:
         new = iter(texts)
         return [next(new) if spoken else token.text for token, spoken in zip(self.tokens, self.spoken, strict=True)]
 
+    @abstractmethod
     def written(self, texts: Sequence[str]) -> str:
         """The piece with new texts of its words; everything else stays as it is."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

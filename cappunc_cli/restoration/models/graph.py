@@ -28,7 +28,7 @@ BLOCK = 32
 #: Pieces to each side that the convolution over the piece vectors sees.
 NEIGHBOURS = 2
 #: MatMulNBits keeps unsigned numbers around this.
-_ZERO_POINT = 128
+ZERO_POINT = 128
 Arrays = dict[str, NDArray[np.float32]]
 
 
@@ -123,7 +123,7 @@ class _GraphBuilder:
         if self.weights == "blocks" and inputs % BLOCK == 0:
             blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
             scale = np.maximum(np.abs(blocks).max(2, keepdims=True) / 127, 1e-12)
-            whole = (np.rint(blocks / scale) + _ZERO_POINT).astype(np.uint8)
+            whole = (np.rint(blocks / scale) + ZERO_POINT).astype(np.uint8)
             return self.node(
                 "MatMulNBits",
                 [x, self.constant(f"{name}.bits", whole), self.constant(f"{name}.scale", scale.reshape(outputs, -1))],
@@ -313,7 +313,7 @@ def _product_weight(stem: str, stored: dict[str, NDArray[Any]]) -> NDArray[np.fl
     """The weight [outputs, inputs] of a product in 8 bits, by block or (models/lab/quantise.py) by column."""
     scale = stored[f"{stem}.scale"]
     if f"{stem}.bits" in stored:
-        blocks = stored[f"{stem}.bits"].astype(np.float32) - _ZERO_POINT
+        blocks = stored[f"{stem}.bits"].astype(np.float32) - ZERO_POINT
         return np.asarray((blocks * scale.reshape(*blocks.shape[:2], 1)).reshape(len(blocks), -1))
     weight: NDArray[np.float32] = stored[f"{stem}.int8"].astype(np.float32) * scale
     if f"{stem}.factors" in stored:
