@@ -54,6 +54,11 @@ def fixed(model: Model, *cues: str, gap: int = 0) -> list[str]:
         ("I WENT TO McDONALD'S WITH LeBRON'S FRIEND.", "I went to McDonald's with LeBron's friend."),
         ("MCDONALD’S IS CLOSED, AND SO IS O'REILLY'S.", "McDonald’s is closed, and so is O'Reilly's."),
         ("HE CAME W/O HER B/C OF THE X-RAYS.", "He came w/o her b/c of the X-rays."),
+        ("THAT'S IT.", "That's it."),
+        (
+            "THEN DeSHAWN O'MALLEY TOLD US WHAT MacARTHUR WANTED.",
+            "Then DeShawn O'Malley told us what MacArthur wanted.",
+        ),
         ("I-I DON'T KNOW. B-BUT I-I'M HERE.", "I-I don't know. B-But I-I'm here."),
     ],
 )

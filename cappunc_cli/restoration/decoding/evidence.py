@@ -18,6 +18,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.existing import Missing
+from cappunc_cli.restoration.decoding.forms import spoken_form
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
@@ -180,6 +181,10 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
                 changes[i] = replace(old[i], case=label.case, form=label.form)
                 terms[i] = True
         joined[at : at + len(written) - 1] = True
+    for i, label in enumerate(old):
+        # `LeBRON` in a text in capitals is LeBron; `THAT'S` is no such form, nor `lT`, which was read for `IT`.
+        if known.cases[i] < 0 and label.case is Case.MIXED and label.form[0].isupper() and not label.form.isupper():
+            changes.setdefault(i, replace(label, form=spoken_form(label.form)))
     shortened = _abbreviated(passage)
     labels = [changes.get(i, label) for i, label in enumerate(old)]
     cases, marks = columns(labels)

@@ -131,7 +131,7 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
         if shouted and form.isupper():
             continue  # `O'REILLY'S`
         if label.case is Case.MIXED:
-            forms[word] = _spoken_form(form) if shouted else form
+            forms[word] = spoken_form(form) if shouted else form
             witnesses.setdefault(word, [0, 0, 0, 0])[MIXED] += tuned.WITNESS
         elif not shouted and len(word) > 1 and (label.case is Case.UPPER or (label.case is Case.CAPITAL and inside)):
             witnesses.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += tuned.WITNESS
@@ -144,7 +144,7 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
     return lexicon.with_words(added)
 
 
-def _spoken_form(form: str) -> str:
+def spoken_form(form: str) -> str:
     """A form from a text in capitals as others write it: `LeBRON` is LeBron, but `DVDs` and `PhD` stay."""
     start = next((i for i, c in enumerate(form) if i and c.isupper() and form[i - 1].islower()), None)
     if start is None or not form[start:].isupper() or len(form) - start < 3:

@@ -215,8 +215,8 @@ def sentence_ends(text: Posteriors, marks: Indices | Numbers) -> Flags:
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
-    """The column numbers of the labels' cases and marks, [n] each."""
-    cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
+    """The column numbers of the labels' cases and marks, [n] each; `IT'S` is in upper case, although not as usual."""
+    cases = np.fromiter([UPPER if x.form.isupper() else _CASE_NUMBER[x.case] for x in labels], np.int8, len(labels))
     return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
 
 
