@@ -8,7 +8,8 @@ hypotheses on the same blocks (Koehn 2004; p as in Moses and sacreBLEU's `--pair
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,16 +23,14 @@ _TAILS = [0.025, 0.975]
 _HELD = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """The 95 % percentile interval of a figure."""
 
     low: float
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """The figure of a hypothesis minus that of the first one, its 95 % interval, and its p-value."""
 
     difference: float
@@ -40,12 +39,15 @@ class Difference:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class Resampled:
+class Resampled(NamedTuple):
     """By metric: the interval of a hypothesis, and its difference to the first one ({} for the first itself)."""
 
     intervals: Mapping[str, Interval]
     differences: Mapping[str, Difference]
+
+
+#: Of hypotheses that are not resampled.
+NOT_DRAWN = Resampled({}, {})
 
 
 def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> list[Resampled]:

@@ -47,14 +47,6 @@ class Source:
         words = self.words if self.recognised is None else self.recognised
         return [replace(word, text=strip(word.text)[0]) for word in words]
 
-    def lowered(self) -> list[Word]:
-        """The reference words in lower case with their marks. Raises BadInput if there are recognised words."""
-        if self.recognised is not None:
-            raise BadInput(f"{self.name}: recognised words have no marks to keep")
-        split = (strip(word.text) for word in self.words)
-        texts = (dress(bare, replace(label, case=Case.LOWER, form="")) for bare, label in split)
-        return [replace(word, text=text) for word, text in zip(self.words, texts, strict=True)]
-
 
 def gold_windows(source: Source, most: int) -> Iterator[Source]:
     """Split a document into pieces of at most `most` words that end with a sentence; longer sentences are dropped.

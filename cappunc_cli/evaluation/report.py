@@ -1,4 +1,8 @@
-"""The report on one hypothesis: its scores as a table, JSON and CSV; their signature; and minimum scores."""
+"""Reports on scored systems as tables, JSON and CSV; the signature of their scores; and minimum scores.
+
+One system is shown with a row for each score, several with a row for each system: a figure then stands with half the
+width of its 95 % bootstrap interval, and has a star if it differs from that of the first system with p < 0.05.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from types import MappingProxyType
+from dataclasses import dataclass
+from functools import cached_property
 
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import Interval, Resampled
+from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled, resample
+from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, figure
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks, pairs_of, word_counts
+from cappunc_cli.evaluation.presets import PRESETS
 from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
@@ -36,28 +42,23 @@ _TITLES = {
     "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
     "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
+_PARTS = ("precision", "recall", "f1")
 _HEADER = (
-    "section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference",
+    "system", "section", "name", *_PARTS, "rate", "low", "high", "hits", "hypothesis", "reference", "difference", "p",
     "signature",
 )  # fmt: skip
-_PARTS = ("precision", "recall", "f1")
+#: The columns of the table of several systems, and of their table by file; --json and --csv have all scores.
+_COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
+_BY_FILE = ("micro", "boundary", "case")
+_SIGNIFICANT = 0.05
+
+#: All that a score depends on, by name (the idea is sacreBLEU's).
+Signature = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """All that a score depends on (the idea is sacreBLEU's); `str()` gives `cappunc:1.0|model:en@0123456789ab|…`."""
-
-    version: str
-    model: str
-    options: tuple[tuple[str, str], ...]
-    data: str
-
-    def fields(self) -> dict[str, str]:
-        """The parts by name."""
-        return {"cappunc": self.version, "model": self.model, **dict(self.options), "data": self.data}
-
-    def __str__(self) -> str:
-        return "|".join(f"{name}:{value}" for name, value in self.fields().items())
+def signed(signature: Signature) -> str:
+    """A signature in one line: `cappunc:1.0|model:en@0123456789ab|…`."""
+    return "|".join(f"{name}:{value}" for name, value in signature.items())
 
 
 def describe_fold(fold: Mapping[str, str] = FOLD) -> str:
@@ -75,27 +76,32 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
     return digest.hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class System:
-    """A scored hypothesis, by its name: `preset` has the scores as another project defines them, if asked for.
-
-    `resampled` is what the bootstrap says of its scores, if it was drawn.
-    """
+    """A hypothesis by its name; `metric` is the preset that it is shown by ("": our own scores)."""
 
     name: str
     evaluation: Evaluation
-    preset: Mapping[str, Reported] | None = None
-    resampled: Resampled | None = None
+    metric: str = ""
+    resampled: Resampled = NOT_DRAWN
 
-    @property
+    @cached_property
     def scores(self) -> Mapping[str, Reported]:
-        """Those that are asked for."""
-        return self.evaluation.scores if self.preset is None else self.preset
+        """The scores that are asked for."""
+        return PRESETS[self.metric](self.evaluation) if self.metric else self.evaluation.scores
 
-    @property
-    def intervals(self) -> Mapping[str, Interval]:
-        """The intervals of scores; {} unless drawn."""
-        return self.resampled.intervals if self.resampled else {}
+    def sections(self) -> dict[str, Mapping[str, Reported]]:
+        """The scores to show: those of the preset, or ours without marks that neither side has."""
+        return {self.metric: self.scores} if self.metric else sections(self.evaluation)
+
+
+def score_systems(evaluations: Mapping[str, Evaluation], draws: int, seed: int, metric: str = "") -> list[System]:
+    """Score hypotheses by name, and test each against the first on so many `draws` of the bootstrap, if any.
+
+    Raises BadInput if their references differ.
+    """
+    drawn = resample(list(evaluations.values()), draws, seed) if draws else [NOT_DRAWN] * len(evaluations)
+    return [System(*item, metric, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
 
 
 def metric_title(name: str) -> str:
@@ -107,16 +113,6 @@ def metric_title(name: str) -> str:
 def headline(value: Reported) -> float:
     """The one figure of a metric: F1, or the rate itself."""
     return value.rate if isinstance(value, PerThousand) else float(figure(value))
-
-
-def plain(value: Reported) -> float | dict[str, float | int]:
-    """The value of a metric as a JSON value."""
-    if isinstance(value, PerThousand):
-        return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
-    if not isinstance(value, Score):
-        return float(value)
-    counts = {"hits": value.hits, "hypothesis": value.hypothesis, "reference": value.reference}
-    return {part: float(getattr(value, part)) for part in _PARTS} | {key: int(one) for key, one in counts.items()}
 
 
 def sections(evaluation: Evaluation) -> dict[str, Mapping[str, Reported]]:
@@ -136,13 +132,17 @@ def _is_idle(value: Reported) -> bool:
     return isinstance(value, Score) and not (value.reference or value.hypothesis)
 
 
-def table(
-    found: Mapping[str, Mapping[str, Reported]], intervals: Mapping[str, Interval] = MappingProxyType({})
-) -> Table:
+def table(systems: Sequence[System]) -> Table:
+    """A row for each score of one system, or for each of several systems."""
+    return score_table(systems[0]) if len(systems) == 1 else _system_table(systems)
+
+
+def score_table(system: System) -> Table:
     """The scores of one hypothesis by section, whose names are titles."""
-    head = ["", "precision", "recall", "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
+    intervals = {} if system.metric else system.resampled.intervals
+    head = ["", *_PARTS[:2], "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
     rows = []
-    for section, scores in found.items():
+    for section, scores in system.sections().items():
         rows += [[section], *(_cells(name, value, intervals) for name, value in scores.items())]
     return Table(head, rows)
 
@@ -160,53 +160,55 @@ def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> lis
     return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
 
 
-def as_csv(found: Mapping[str, Mapping[str, Reported]], intervals: Mapping[str, Interval], signature: Signature) -> str:
-    """One line per metric; the last column is the signature, so that copied lines keep it."""
-    lines = []
-    for section, scores in found.items():
-        for name, value in scores.items():
-            own = plain(value)
-            cells: Mapping[str, object] = own if isinstance(own, dict) else {"rate": own}
-            if isinstance(value, PerThousand):
-                cells = {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
-            bounds = asdict(intervals[name]) if intervals else {}
-            lines.append({"section": section, "name": name, **cells, **bounds, "signature": signature})
-    return csv_text(_HEADER, lines)
+def _system_table(systems: Sequence[System]) -> Table:
+    """One row for each system; the last column is the p-value of the micro average."""
+    names, tested = _columns(systems), bool(systems[0].resampled.intervals)
+    rows = []
+    for system in systems:
+        test = system.resampled.differences.get("micro")
+        cells = [f"{test.p:.3f}" if test else ""] if tested else []
+        rows.append([system.name, *(_cell(system, name) for name in names), *cells])
+    return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
 
 
-def csv_text(header: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, header, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return out.getvalue()
+def bars(systems: Sequence[System]) -> list[list[float | None]]:
+    """The F1 to draw in each cell of the table of several systems; error rates and p-values have none."""
+    rest: list[float | None] = [None] if systems[0].resampled.intervals else []
+    values = ([system.scores[name] for name in _columns(systems)] for system in systems)
+    return [[*(float(value.f1) if isinstance(value, Score) else None for value in own), *rest] for own in values]
 
 
-def as_dict(system: System, signature: Signature) -> dict[str, object]:
-    """The report on one hypothesis as JSON values."""
-    evaluation = system.evaluation
-    words = word_counts(evaluation.pairs)
-    result: dict[str, object] = {
-        "signature": str(signature),
-        "options": signature.fields(),
-        "words": {**words, "wer": headline(METRICS["wer"](evaluation.pairs))},
-        "scores": plain_scores(evaluation.scores),
-        "confusion": confusion(evaluation.pairs),
-        "files": files_of(evaluation),
-    }
-    if system.resampled:
-        result["intervals"] = {name: asdict(interval) for name, interval in system.intervals.items()}
-    return result
+def _columns(systems: Sequence[System]) -> list[str]:
+    first = systems[0].scores
+    if systems[0].metric:
+        return list(first)
+    idle = {name for name, value in first.items() if isinstance(value, Score) and not value.reference}
+    return [name for name in _COLUMNS if name in first and name not in idle]
 
 
-def plain_scores(scores: Mapping[str, Reported]) -> dict[str, object]:
-    return {name: plain(value) for name, value in scores.items()}
+def _cell(system: System, name: str) -> str:
+    text, (intervals, differences) = f"{100 * headline(system.scores[name]):.1f}", system.resampled
+    if not intervals:
+        return text
+    half = 50 * (intervals[name].high - intervals[name].low)
+    return f"{text} ± {half:.1f}{'*' if name in differences and differences[name].p < _SIGNIFICANT else ''}"
 
 
-def files_of(evaluation: Evaluation) -> list[dict[str, object]]:
-    """The main figures of each file as JSON values, with its name and number of words."""
-    known = zip(evaluation.samples, file_scores(evaluation), strict=True)
-    return [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known]
+def file_table(systems: Sequence[System]) -> Table:
+    """The main figures of each file: a row of one system, or a section with a row for each of several systems."""
+    known, samples = [file_scores(system.evaluation) for system in systems], systems[0].evaluation.samples
+    alone = len(systems) == 1
+    names = [name for name in known[0][0] if alone or name in _BY_FILE]
+    rows: list[list[str]] = []
+    for sample, *scores in zip(samples, *known, strict=True):
+        words = f"{len(sample.reference):,}"
+        figures = [[f"{100 * own[name]:.1f}" for name in names] for own in scores]
+        if alone:
+            rows.append([sample.name, words, *figures[0]])
+        else:
+            rows.append([f"{sample.name}, {words} words"])
+            rows += [[system.name, *own] for system, own in zip(systems, figures, strict=True)]
+    return Table([*(["file", "words"] if alone else [""]), *map(metric_title, names)], rows)
 
 
 def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
@@ -216,14 +218,16 @@ def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
     return [{name: headline(METRICS[name](pairs)) for name in names} for pairs in own]
 
 
-def file_table(evaluation: Evaluation) -> Table:
-    """The main figures of each file."""
-    scores = file_scores(evaluation)
-    rows = [
-        [sample.name, f"{len(sample.reference):,}", *(f"{100 * figure:.1f}" for figure in figures.values())]
-        for sample, figures in zip(evaluation.samples, scores, strict=True)
-    ]
-    return Table(["file", "words", *map(metric_title, scores[0])], rows)
+def notes(systems: Sequence[System], signature: Signature) -> list[str]:
+    """The lines below a table, the last of which is the signature."""
+    if len(systems) == 1:
+        error = calibration_error(systems[0].evaluation)
+        calibration = [] if error is None else [f"calibration error {100 * error:.1f}"]
+        return [word_line(systems[0].evaluation), *calibration, signed(signature)]
+    words = word_counts(systems[0].evaluation.pairs)["reference"]
+    test = f"* p < {_SIGNIFICANT:g} against {systems[0].name}, paired bootstrap; ±: 95 %. "
+    tested = test if systems[0].resampled.intervals else ""
+    return [f"{tested}F1 in per cent, {words:,} reference words.", signed(signature)]
 
 
 def word_line(evaluation: Evaluation) -> str:
@@ -237,23 +241,84 @@ def word_line(evaluation: Evaluation) -> str:
     )
 
 
+def as_csv(systems: Sequence[System], signature: Signature) -> str:
+    """One line for each system and score; the last column is the signature, so that copied lines keep it."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _HEADER, lineterminator="\n")
+    writer.writeheader()
+    for system in systems:
+        intervals, differences = ({}, {}) if system.metric else system.resampled
+        for section, scores in system.sections().items():
+            for name, value in scores.items():
+                own = _plain(value)
+                cells = own if isinstance(own, dict) else {"rate": own}
+                if isinstance(value, PerThousand):
+                    cells = {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
+                if name in intervals:
+                    cells |= intervals[name]._asdict()
+                if name in differences:
+                    cells |= {"difference": differences[name].difference, "p": differences[name].p}
+                row = {"system": system.name, "section": section, "name": name, "signature": signed(signature)}
+                writer.writerow(row | cells)
+    return out.getvalue()
+
+
+def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object]:
+    """Everything as JSON values: of one system, or of several by name."""
+    entries = {system.name: _entry(system) for system in systems}
+    shown = {"systems": entries} if len(systems) > 1 else entries[systems[0].name]
+    return {"signature": signed(signature), "options": dict(signature), **shown}
+
+
+def _entry(system: System) -> dict[str, object]:
+    evaluation = system.evaluation
+    known = zip(evaluation.samples, file_scores(evaluation), strict=True)
+    found: dict[str, object] = {
+        "words": {**word_counts(evaluation.pairs), "wer": headline(METRICS["wer"](evaluation.pairs))},
+        "scores": {name: _plain(value) for name, value in evaluation.scores.items()},
+        "confusion": confusion(evaluation.pairs),
+        "files": [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known],
+    }
+    if system.resampled.intervals:
+        found["intervals"] = {name: one._asdict() for name, one in system.resampled.intervals.items()}
+        found["differences"] = {name: one._asdict() for name, one in system.resampled.differences.items()}
+    if system.metric:
+        scores = {name: _plain(value) for name, value in system.scores.items()}
+        found["preset"] = {"name": system.metric, "scores": scores}
+    if (error := calibration_error(evaluation)) is not None:
+        found["calibration"] = {"ece": error}
+    return found
+
+
+def _plain(value: Reported) -> float | dict[str, float]:
+    """The value of a metric as a JSON value."""
+    if isinstance(value, PerThousand):
+        return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
+    if not isinstance(value, Score):
+        return float(value)
+    counts = {"hits": value.hits, "hypothesis": value.hypothesis, "reference": value.reference}
+    return {part: float(getattr(value, part)) for part in _PARTS} | {key: int(one) for key, one in counts.items()}
+
+
 def parse_requirement(text: str) -> tuple[str, str, float]:
     """Parse `micro=0.75` or `comma.recall=0.6`: the score, its part and the limit; raises WrongUsage."""
     name, _, number = text.partition("=")
     metric, _, part = name.rpartition(".")
     if name in METRICS or part not in _PARTS:
         metric, part = name, "f1"
+    why = ""
     if metric not in METRICS:
-        raise WrongUsage(f"--fail-under {text!r}: unknown score {name!r}; choose from {', '.join(METRICS)}")
-    if metric in ERRORS:
-        raise WrongUsage(f"--fail-under {text!r}: {name} is an error rate, so lower is better")
-    try:
-        limit = float(number)
-    except ValueError:
-        raise WrongUsage(f"--fail-under {text!r}: write {name}=0.75") from None
-    if not 0 <= limit <= 1:
-        raise WrongUsage(f"--fail-under {text!r}: the limit must be between 0 and 1")
-    return metric, part, limit
+        why = f"unknown score {name!r}; choose from {', '.join(METRICS)}"
+    elif metric in ERRORS:
+        why = f"{name} is an error rate, so lower is better"
+    else:
+        try:
+            if 0 <= (limit := float(number)) <= 1:
+                return metric, part, limit
+            why = "the limit must be between 0 and 1"
+        except ValueError:
+            why = f"write {name}=0.75"
+    raise WrongUsage(f"--fail-under {text!r}: {why}")
 
 
 def unmet(limits: Iterable[tuple[str, str, float]], evaluation: Evaluation) -> list[str]:
@@ -262,9 +327,8 @@ def unmet(limits: Iterable[tuple[str, str, float]], evaluation: Evaluation) -> l
     for metric, part, limit in limits:
         value = evaluation.scores.get(metric)
         name = metric if part == "f1" else f"{metric}.{part}"
-        found = None if value is None else float(getattr(value, part) if isinstance(value, Score) else value)
-        if found is None:
+        if value is None:
             result.append(f"{name} cannot be computed: the reference has no capitals")
-        elif found < limit:
+        elif (found := float(getattr(value, part) if isinstance(value, Score) else value)) < limit:
             result.append(f"{name} is {found:.4f}, below {limit:g}")
     return result

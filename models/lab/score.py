@@ -28,6 +28,7 @@ from typing import Any
 from cappunc_cli.restoration.models.registry import ModelConfig, find_member
 from models.lab import results
 from models.lab.recipe import LabRecipe
+from models.lab.variants import VARIANTS
 
 logger = logging.getLogger(__name__)
 
@@ -131,13 +132,15 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
     shown = [part.replace("$DATA", str(data)) for part in command[1:]]
     if "--model" in shown:
         shown[shown.index("--model") + 1] = str(directory)
-    done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
+    program = shown if command[0] == "python" else ["-m", "cappunc_cli", *shown]
+    done = subprocess.run([sys.executable, *program], stdout=subprocess.PIPE, check=True)
     return {"command": " ".join(command), **_figures(json.loads(done.stdout))}
 
 
 def _command(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
     model = [] if "--engine" in options else ["--model", directory.name]
-    return ["cappunc", "eval", *model, "--ref", f"$DATA/{reference}", *options, "--json"]
+    program = ["python", "-m", "models.lab.variants"] if VARIANTS.keys() & {*options} else ["cappunc", "eval"]
+    return [*program, *model, "--ref", f"$DATA/{reference}", *options, "--json"]
 
 
 def _figures(report: dict[str, Any]) -> dict[str, Any]:

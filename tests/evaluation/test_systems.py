@@ -15,8 +15,7 @@ from cappunc_cli.evaluation import Evaluation, Sample, evaluate
 from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.metrics import Score
 from cappunc_cli.evaluation.pairs import BLOCK
-from cappunc_cli.evaluation.report import Signature
-from cappunc_cli.evaluation.systems import compare, notes, table
+from cappunc_cli.evaluation.report import notes, score_systems, table
 
 MARKS = ["", ",", ".", "?"]
 
@@ -42,7 +41,7 @@ def scored(gold: NDArray[np.int64], marks: NDArray[np.int64]) -> Evaluation:
 
 def test_figures_are_those_of_scikit_learn(gold: NDArray[np.int64]) -> None:
     marks = {"a": noisy(gold, 0.1, 1), "b": noisy(gold, 0.2, 2)}
-    for system in compare({name: scored(gold, found) for name, found in marks.items()}, 20, 0):
+    for system in score_systems({name: scored(gold, found) for name, found in marks.items()}, 20, 0):
         by_mark = precision_recall_fscore_support(gold, marks[system.name], labels=[1, 2, 3])[2]
         shown = [system.scores[name].f1 for name in ("comma", "period", "question")]  # type: ignore[union-attr]
         assert shown == pytest.approx(by_mark)
@@ -125,12 +124,12 @@ def test_blocks_add_up_to_the_table() -> None:
 
 def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:
     marks = {"first": noisy(gold, 0.05, 1), "worse": noisy(gold, 0.3, 2), "same": noisy(gold, 0.05, 1)}
-    systems = compare({name: scored(gold, found) for name, found in marks.items()}, 200, 0)
+    systems = score_systems({name: scored(gold, found) for name, found in marks.items()}, 200, 0)
     shown = table(systems)
     micro = shown.head.index("micro")
     assert [row[micro].endswith("*") for row in shown.rows] == [False, True, False]
     assert shown.rows[0][-1] == ""
     assert float(shown.rows[1][-1]) < 0.05
-    assert notes(systems, Signature("1", "none", (), "0"))[-1] == "cappunc:1|model:none|data:0"
-    editor = table(compare({name: scored(gold, found) for name, found in marks.items()}, 200, 0, "editor"))
+    assert notes(systems, {"cappunc": "1", "data": "0"})[-1] == "cappunc:1|data:0"
+    editor = table(score_systems({name: scored(gold, found) for name, found in marks.items()}, 0, 0, "editor"))
     assert "all edits" in editor.head

@@ -36,20 +36,10 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
     if options.hyp:
         why = "applies only when the model is scored, without a hypothesis"
         refuse_typed(context, set(described(ScoredModel)), why)
-    if not scored.pauses:
-        refuse_typed(context, ("shuffle_pauses", "starts_alone"), "has no effect with --no-pauses")
-    if scored.marks_given:
-        refuse_typed(context, ("sensitivity",), "has no effect with --marks-given, which adds hardly any")
     refuse_device(context, scored.engine, scored.device)
-    if not (options.bootstrap or len(options.hyp) > 1 or scored.shuffle_pauses):
-        refuse_typed(context, ("seed",), "needs --bootstrap, several systems or --shuffle-pauses")
+    if not (options.bootstrap or len(options.hyp) > 1):
+        refuse_typed(context, ("seed",), "needs --bootstrap or several systems")
     refuse_second_read(ref=options.ref, HYP=options.hyp)
-    if scored.shuffle_pauses and scored.starts_alone:
-        raise typer.BadParameter("excludes --shuffle-pauses", param_hint="--starts-alone")
-    _check_outputs(options)
-
-
-def _check_outputs(options: EvalOptions) -> None:
     html = options.html
     if options.json + options.csv + options.markdown + options.latex > 1:
         raise typer.BadParameter("--json, --csv, --markdown and --latex exclude each other", param_hint="--json")

@@ -177,10 +177,10 @@ def sources(
         raise _nothing(how, bool(seen))
 
 
-def restore_samples(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
-    """Strip each document (only of case if `marks_given`), restore it, and pair it with the original."""
+def restore_samples(documents: Iterable[Source], restorer: Restorer) -> Iterator[Sample]:
+    """Strip each document, restore it, and pair it with the original."""
     for source in documents:
-        words = source.lowered() if marks_given else source.stripped()
+        words = source.stripped()
         texts, probabilities = restorer.restore(words) if words else ([], None)
         reference = [word.text for word in source.words]
         yield Sample(source.name, reference, texts, starts(words), probabilities)

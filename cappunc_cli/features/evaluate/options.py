@@ -30,10 +30,6 @@ class ScoredModel:
     window: Window = None
     overlap: Overlap = None
     min_words_cut: MinWordsCut = None
-    shuffle_pauses: Annotated[bool, Option("Ablation: shuffle pauses among words.", EXPERT)] = False
-    starts_alone: Annotated[bool, Option("Ablation: drop the end times of words, as YouTube does.", EXPERT)] = False
-    independent: Annotated[bool, Option("Ablation: decide marks and case independently.", EXPERT)] = False
-    marks_given: Annotated[bool, Option("Ablation: keep the reference's marks; restore only case.", EXPERT)] = False
     gold_windows: Annotated[
         int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
     ] = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import quote
 
 from cappunc_cli.document.words import Document, Word
-from cappunc_cli.evaluation import Evaluation, Sample, report, systems, tables
+from cappunc_cli.evaluation import Evaluation, Sample, report, tables
 from cappunc_cli.evaluation.metrics import NAMES, Score
 from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks
@@ -22,39 +22,39 @@ from cappunc_cli.pages.html_page import HtmlPage
 from cappunc_cli.pages.review_page import comparison, review_page
 
 
-def page(scored: System, signature: Signature, links: Mapping[int, str] = MappingProxyType({})) -> str:
-    """The page of one hypothesis; `links` has the addresses of files by their index."""
-    evaluation = scored.evaluation
-    parts = [
-        f'<p class="lead">{escape(report.word_line(evaluation))}</p>',
-        _facts(evaluation),
-        tables.as_html(report.table(report.sections(evaluation), scored.intervals)),
-        "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>",
-        tables.as_html(_confusion(evaluation)),
-        "<h2>Files</h2>" + ("<p>Each link shows the file beside its reference.</p>" if links else ""),
-        tables.as_html(report.file_table(evaluation), links),
-        _mistakes(worst_mistakes(evaluation)),
-        f'<p class="note"><code>{escape(str(signature))}</code></p>',
-    ]
-    return _html(parts, "eval.js")
+def page(systems: Sequence[System], signature: Signature, folder: Path) -> str:
+    """The page of one system or several; pages of single files of one are written into the `folder`. Raises OSError."""
+    parts = [*(_of_one(systems[0], folder) if len(systems) == 1 else _of_several(systems, signature))]
+    body = "\n".join(
+        (
+            '<main class="report">',
+            "<h1>Punctuation and case</h1>",
+            *parts,
+            f'<p class="note"><code>{escape(report.signed(signature))}</code></p>',
+            "</main>",
+        )
+    )
+    return HtmlPage("cappunc eval", body, ["eval.js"] if len(systems) == 1 else ()).html()
 
 
-def comparison_page(compared: Sequence[System], signature: Signature) -> str:
-    """The page of several systems: the table with bars, and the figures of each file."""
-    notes, *_ = systems.notes(compared, signature)
-    parts = [
-        f'<p class="lead">{escape(notes)}</p>',
-        tables.as_html(systems.table(compared), bars=systems.bars(compared)),
-        "<h2>Files</h2>",
-        tables.as_html(systems.by_file(compared)),
-        f'<p class="note"><code>{escape(str(signature))}</code></p>',
-    ]
-    return _html(parts)
+def _of_one(system: System, folder: Path) -> Iterator[str]:
+    evaluation, own = system.evaluation, replace(system, metric="")
+    links = write_comparisons(evaluation.samples, folder)
+    yield f'<p class="lead">{escape(report.word_line(evaluation))}</p>'
+    yield _facts(evaluation)
+    yield tables.as_html(report.score_table(own))
+    yield "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>"
+    yield tables.as_html(_confusion(evaluation))
+    yield "<h2>Files</h2>" + ("<p>Each link shows the file beside its reference.</p>" if links else "")
+    yield tables.as_html(report.file_table([own]), links)
+    yield _mistakes(worst_mistakes(evaluation))
 
 
-def _html(parts: Sequence[str], *assets: str) -> str:
-    body = "\n".join(('<main class="report">', "<h1>Punctuation and case</h1>", *parts, "</main>"))
-    return HtmlPage("cappunc eval", body, assets).html()
+def _of_several(systems: Sequence[System], signature: Signature) -> Iterator[str]:
+    yield f'<p class="lead">{escape(report.notes(systems, signature)[0])}</p>'
+    yield tables.as_html(report.table(systems), bars=report.bars(systems))
+    yield "<h2>Files</h2>"
+    yield tables.as_html(report.file_table(systems))
 
 
 def _facts(evaluation: Evaluation) -> str:

@@ -1,0 +1,58 @@
+"""What `models.lab.variants` takes away from a model, and that its scores show it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadInput
+from cappunc_cli.evaluation.datasets import Source
+from models.lab.variants import lowered, main, shuffled_pauses
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "eval"
+
+
+def report(capfd: pytest.CaptureFixture[str], *arguments: object) -> dict[str, dict[str, dict[str, float]]]:
+    with pytest.raises(SystemExit) as left:
+        main([*map(str, arguments)])
+    assert not left.value.code
+    found: dict[str, dict[str, dict[str, float]]] = json.loads(capfd.readouterr().out)
+    return found
+
+
+def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
+    gaps = [0, 700, None, 30, 40, 50, 60, 70]
+    words, clock = [], 0
+    for gap in gaps:
+        words.append(Word("a", clock, None if gap is None else clock + 5))
+        clock += 5 + (gap or 0)
+    words.append(Word("b", clock, clock + 5))
+    before, after = pauses(words), pauses(shuffled_pauses(words, 1))
+    assert before[:-1] == gaps
+    assert after[2] is None
+    assert after != before
+    assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)
+
+
+def test_given_marks_are_kept_and_only_case_is_restored(tiny_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ("--ref", FIXTURES / "gold.txt", "--model", tiny_model)
+    own, given = report(capfd, *asked), report(capfd, *asked, "--marks-given")
+    assert own["scores"]["all.micro"]["f1"] < given["scores"]["all.micro"]["f1"] == 1
+    assert own["scores"]["case.initial"]["f1"] < given["scores"]["case.initial"]["f1"]
+    assert "marks:given" in str(given["signature"])
+    with pytest.raises(BadInput, match="have no marks to keep"):
+        list(lowered(Source("a", [Word("One.")], [Word("one")])))
+
+
+@pytest.mark.parametrize("variant", ["--shuffle-pauses", "--starts-alone"])
+def test_other_times_give_other_probabilities(
+    variant: str, tiny_model: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--ref", FIXTURES / "timed.jsonl", "--model", tiny_model, "--only", "talk/1")
+    own, other = report(capfd, *asked), report(capfd, *asked, variant)
+    assert own["calibration"] != other["calibration"]
+    assert own["signature"] != other["signature"]
