@@ -194,7 +194,8 @@ def opened(
         if restoring is not None:
             division = _divided(model, request, document, text)
         else:
-            division = Division(document, Fixer(request, ("", choice.language_of(text)), _warn), {})
+            spoken = ModelChoice(choice.lang).language_of(text)
+            division = Division(document, Fixer(request, ("", spoken), _warn), {})
         yield Opened(division, _name(source), found)
 
 

@@ -12,6 +12,7 @@ options.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -22,6 +23,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from cappunc_cli.errors import WrongUsage
 
 Kind = TypeVar("Kind")
+#: What texts mean for a switch.
+_SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 
 #: The panels of help texts, in their order.
 FILES, CHANGE, LIMITS, OUTPUT, MODEL, SPEED, EXPERT, MESSAGES = PANELS = (
@@ -98,42 +101,29 @@ class Field:
 
     def read(self, text: str) -> Any:
         """The value that a text means, on the command line or in the environment. Raises ValueError."""
-        if self.repeated:
-            return (self._checked(text),)
+        value: Any = text
         if self.kind is bool:
-            if text.lower() not in ("true", "false", "1", "0"):
-                raise ValueError(f"must be true or false, not {text!r}")
-            return text.lower() in ("true", "1")
-        if self.kind is str or self.option.check:
-            return self._checked(text)
-        try:
-            number = self.kind(text)
-        except ValueError:
-            raise ValueError(f"must be {self._expected()}, not {text!r}") from None
-        return self._checked(number)
+            value = _SWITCHES.get(text.lower(), text)
+        elif self.kind in (int, float):
+            with suppress(ValueError):
+                value = self.kind(text.removesuffix("%") if self.kind is float else text)
+        return self.verify(value)
 
     def verify(self, value: Any) -> Any:
         """The value that Python or a settings file gave, of the right type. Raises ValueError."""
+        option, number = self.option, self.kind in (int, float)
         if value is None and self.default is None:
             return None
         if self.repeated:
             return tuple(map(replace(self, kind=str).verify, [value] if isinstance(value, str) else value))
-        allowed = (int, float) if self.kind is float else self.kind
-        if not isinstance(value, allowed) or (isinstance(value, bool) and self.kind is not bool):
+        fits = isinstance(value, (int, float) if self.kind is float else self.kind)
+        if not fits or isinstance(value, bool) != (self.kind is bool):
             raise ValueError(f"must be {self._expected()}, not {value!r}")
-        return self._checked(value)
-
-    def _checked(self, value: Any) -> Any:
-        option = self.option
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, int | float):
-            low = option.least is not None and value < option.least
-            if not isfinite(value) or low or (option.most is not None and value > option.most):
-                raise ValueError(f"must be {self._expected()}, not {value:g}")
-        elif option.choices and value not in option.choices:
-            raise ValueError(f"must be {self._expected()}, not {value!r}")
-        if option.check is None or not isinstance(value, str):
+        low = number and option.least is not None and value < option.least
+        high = number and option.most is not None and value > option.most
+        if low or high or (number and not isfinite(value)) or (option.choices and value not in option.choices):
+            raise ValueError(f"must be {self._expected()}, not {f'{value:g}' if number else repr(value)}")
+        if option.check is None:
             return value
         check = load_reference(option.check) if isinstance(option.check, str) else option.check
         try:

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from cappunc_cli.errors import BadOption
 from cappunc_cli.files.output import is_coloured
 from cappunc_cli.options import MESSAGES, PANELS, Field, described, load_reference, made
 from cappunc_cli.version import __version__
@@ -49,10 +50,6 @@ class Command:
         """The dataclass of the options."""
         found: type = load_reference(f"cappunc_cli.features.{self.options_at}")
         return found
-
-    def run(self, context: typer.Context, options: Any) -> None:
-        """Run the command; loads all that it needs."""
-        load_reference(f"cappunc_cli.features.{self.function_at}")(context, options)
 
 
 class _Help:
@@ -149,12 +146,15 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
     def run(context: typer.Context, **values: Any) -> None:
         values.pop("version", None)
         given = {key: _value(context, fields[key], value) for key, value in values.items()}
-        if context.invoked_subcommand is None:
+        try:
+            if context.invoked_subcommand is not None:
+                refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
+                return
             if row.takes_settings:
                 load_reference(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
-            row.run(context, made(kind, given))
-        else:
-            refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
+            load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
+        except BadOption as error:  # Typer's error refers to the command's help
+            raise typer.BadParameter(error.message, param_hint=error.option) from error
 
     parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
     parameters += [_parameter(one) for one in fields.values()]
@@ -203,13 +203,13 @@ def is_typed(context: typer.Context, name: str) -> bool:
 
 
 def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
-    """Raises BadParameter if one of these parameters is on the command line, where it would have no effect.
+    """Raises BadOption if one of these parameters is on the command line, where it would have no effect.
 
     A setting, which is made for other runs as well, is ignored.
     """
     for option in context.command.params:
         if option.name in names and is_typed(context, option.name or ""):
-            raise typer.BadParameter(why, param_hint="/".join((*option.opts, *option.secondary_opts)))
+            raise BadOption(why, "/".join((*option.opts, *option.secondary_opts)))
 
 
 def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Field]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import typer
 
@@ -16,11 +17,10 @@ from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.storage import PIPE, checked_name, names_in, refuse_path_outside, standard_input
+from cappunc_cli.files.storage import PIPE, checked_name, is_url, names_in, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
-from cappunc_cli.restoration.options import Options
 
 #: The options that `captions` and `convert` use only to restore.
 RESTORING = ("glossary", "model", "fast", "device", "engine")
@@ -57,7 +57,7 @@ def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
     files = inputs.files
     if inputs.files_from is None:
         if inputs.nul:
-            raise typer.BadParameter("needs --files-from", param_hint="-0")
+            raise BadOption("needs --files-from", "-0")
         if not files and standard_input().isatty():
             typer.echo(context.get_help(), err=True)
             raise typer.Exit(2)
@@ -68,10 +68,11 @@ def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
     if not files:
         return listed
     if len(files) > 1:
-        raise typer.BadParameter("takes one directory at most beside the list", param_hint="--files-from")
+        raise BadOption("takes one directory at most beside the list", "--files-from")
     root = checked_name(files[0]).rstrip("/")
     for name in listed:
-        refuse_path_outside(name, root)
+        if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise CappuncError(f"is not a path in {root}", name)
     return [f"{root}/{name}" for name in listed]
 
 
@@ -84,12 +85,12 @@ def input_jobs(
 
 
 def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:
-    """The choice of models; raises BadParameter for options that contradict each other."""
+    """The choice of models; raises BadOption for options that contradict each other."""
     fast, model = options.fast, options.model
     if fast and model is not None:
         # One of them may be a setting, which the other, on the command line, overrides.
         if is_typed(context, "fast") == is_typed(context, "model"):
-            raise typer.BadParameter("--model already names the model", param_hint="--fast")
+            raise BadOption("--model already names the model", "--fast")
         fast, model = (True, None) if is_typed(context, "fast") else (False, model)
     refuse_device(context, options.engine, options.device)
     if options.engine != NETWORK:
@@ -98,21 +99,19 @@ def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:
     return ModelChoice(options.lang, model, options.engine, fast)
 
 
-def fix_request(
-    context: typer.Context, model: ModelOptions, inputs: Inputs, options: Options, changes: Changes | None = None
-) -> FixRequest:
-    """All options that determine results, by their values on the command line. Raises BadParameter."""
-    choice = model_choice(context, model)
-    request = FixRequest(choice, options, model.device, inputs.format_name, inputs.encoding, inputs.fps)
-    if changes is None:
-        return request
-    return replace(
-        request,
-        options=replace(options, glossary=load_glossaries(changes.glossary)),
-        attach=changes.attach,
-        diacritics=changes.diacritics,
-        numbers=changes.numbers,
-        apostrophes=changes.apostrophes,
+def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes) -> FixRequest:
+    """All options that determine results, by their values on the command line. Raises BadOption and CappuncError."""
+    return FixRequest(
+        model_choice(context, model),
+        replace(changes.restoring, glossary=load_glossaries(changes.glossary)),
+        model.device,
+        inputs.format_name,
+        inputs.encoding,
+        inputs.fps,
+        changes.attach,
+        changes.diacritics,
+        changes.numbers,
+        changes.apostrophes,
     )
 
 
@@ -122,20 +121,23 @@ def files_to_read(glossary: Sequence[str] | None, *others: str | None) -> list[s
 
 
 def refuse_device(context: typer.Context, engine: str, device: str) -> None:
-    """Raises BadParameter if a GPU was named for an engine that runs on the CPU."""
+    """Raises BadOption if a GPU was named for an engine that runs on the CPU."""
     if engine != NETWORK and device not in ("auto", "cpu"):
         refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
 
 
-def refuse_second_read(**readers: Sequence[str] | str | None) -> None:
-    """Raises BadParameter if two options, or an option and FILES, both read standard input (`-`).
+def refuse_second_read(inputs: Inputs | None = None, **readers: Sequence[str] | str | None) -> None:
+    """Raises BadOption if two options, or an option and FILES, both read standard input (`-`).
 
-    `readers` are the names that each option reads, by the option's parameter name.
+    `readers` are the names that each option reads, by the option's parameter name; those of `inputs` come after them.
     """
+    if inputs is not None:
+        readers |= {"files_from": inputs.files_from}
+        readers |= {"FILES": inputs.files or (None if inputs.files_from else PIPE)}
     reading = [name for name, given in readers.items() if given == PIPE or (given is not None and PIPE in [*given])]
     if len(reading) > 1:
         first, second = (name if name.isupper() else f"--{name.replace('_', '-')}" for name in reading[:2])
-        raise typer.BadParameter(f"standard input is read as {first} already", param_hint=second)
+        raise BadOption(f"standard input is read as {first} already", second)
 
 
 def make_reporter(context: typer.Context, messages: Messages) -> Reporter:
@@ -144,17 +146,8 @@ def make_reporter(context: typer.Context, messages: Messages) -> Reporter:
     if quiet and verbose:
         quiet, verbose = is_typed(context, "quiet"), is_typed(context, "verbose")
         if quiet == verbose:
-            raise typer.BadParameter("contradicts --quiet", param_hint="--verbose")
+            raise BadOption("contradicts --quiet", "--verbose")
     return Reporter(quiet, verbose)
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Turn BadOption into Typer's usage error, which refers to the command's help."""
-    try:
-        yield
-    except BadOption as error:
-        raise typer.BadParameter(error.message, param_hint=error.option) from error
 
 
 @contextmanager

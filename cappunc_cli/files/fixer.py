@@ -127,40 +127,40 @@ class Fixer:
     @cached_property
     def options(self) -> Options:
         """The options of restoration, with the language of the texts."""
-        return self.request.options_for(self.chosen[1])
+        return replace(self.request.options, language=self.chosen[1])
 
     @cached_property
     def language(self) -> Language:
         """The conventions of the texts' language."""
         return language(self.chosen[1]) if self.chosen[1] else self.options.conventions(self.config)
 
-    def word_progress(self, words: int, before: int = 0) -> Callable[[int], None]:
-        """A callback for the number of words read after those `before`, whose share of all `words` is passed on."""
-        return lambda read: self.advance(min((before + read) / max(words, 1), 1.0))
+    def progress(self, before: int, total: int) -> Callable[[int], None]:
+        """A callback for the number of words read after those `before`, whose share of the `total` is passed on."""
+        return lambda read: self.advance(min((before + read) / max(total, 1), 1.0))
 
-    def restore(self, documents: Sequence[Document]) -> Iterator[list[str]]:
-        """The new texts of each document's words."""
+    def restore(self, documents: Sequence[Document], before: int = 0, total: int = 0) -> Iterator[list[str]]:
+        """The new texts of each document's words, of which there are `total` with those of other calls."""
         texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):
             return iter([[] for _ in texts])
         if self.request.diacritics != "keep":
-            texts = [
-                tuple(replace(word, text=text) for word, text in zip(words, self._with_diacritics(words), strict=True))
-                for words in texts
-            ]
-        progress = self.word_progress(sum(map(len, texts)))
+            texts = list(map(self._with_diacritics, texts))
+        progress = self.progress(before, total or sum(map(len, texts)))
         restored = restore_all(texts, self.model, self.options, progress)
-        return map(self._with_spaces, documents, restored) if self.language.spaced else restored
+        if not self.language.spaced:
+            return restored
+        return (
+            space_marks(document.texts, new, self.language) if document.format in RUNNING_TEXT else new
+            for document, new in zip(documents, restored, strict=True)
+        )
 
-    def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
-        if not document.words or document.format not in RUNNING_TEXT:
-            return new
-        return space_marks(document.texts, new, self.language)
-
-    def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
+    def _with_diacritics(self, words: Sequence[Word]) -> list[Word]:
+        texts = [word.text for word in words]
         if self._diacritic_restorer is not None:
-            return self._diacritic_restorer.restore([word.text for word in words])
-        return [normalise(word.text, self.language) for word in words]
+            texts = self._diacritic_restorer.restore(texts)
+        else:
+            texts = [normalise(text, self.language) for text in texts]
+        return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
 
     @cached_property
     def _diacritic_restorer(self) -> DiacriticRestorer | None:
@@ -175,18 +175,17 @@ class Fixer:
         With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
         every likely encoding are made. Raises CappuncError.
         """
-        old, output, attach = document.texts, source, self.request.attach
+        old, output, request = document.texts, source, self.request
         # Unicode's own encodings have all characters.
         narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
-        notices = document.notices
+        notices, diacritics = document.notices, request.diacritics != "keep"
         if narrow is not None:
             around = neighbours(document, source) if narrow.guess else ()
             wanted, new = new, limit_changes(old, new, narrow, around)
-            if self.request.diacritics != "keep":
+            if diacritics:
                 notices += kept_letters(document, source, wanted, new, narrow)
-        diacritics = self.request.diacritics != "keep"
-        if attach or new != old:
-            output = formats.write(document, new, attach=attach, diacritics=diacritics)
+        if request.attach or new != old:
+            output = formats.write(document, new, attach=request.attach, diacritics=diacritics)
             notices += formats.FORMATS[document.format].unwritten(document, new, output)
             output = output if narrow is None else writable(output, narrow)
         if output != source:
@@ -199,7 +198,7 @@ class Fixer:
                 capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
         rechecked = _rechecked(document, source, new) if self.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8, rechecked=rechecked)
-        if old and (self.request.numbers or self.request.apostrophes):
+        if old and (request.numbers or request.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
         if narrow is not None and narrow.guess and changes_more_than_ascii(encode(source, narrow), fixed.data):
             raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
@@ -212,14 +211,8 @@ class Fixer:
         stripped = list(map(cached_strip, document.texts))
         terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
-        text, respelled = respell(
-            document,
-            fixed.text,
-            self.language,
-            numbers=request.numbers,
-            apostrophes=request.apostrophes,
-            protected=protected,
-        )
+        asked = {"numbers": request.numbers, "apostrophes": request.apostrophes}
+        text, respelled = respell(document, fixed.text, self.language, **asked, protected=protected)
         return replace(fixed, text=text, respelled=respelled)
 
 
@@ -286,16 +279,13 @@ class Fixers:
         self._others = (warn, detail, lambda share: self.advance(share), given)
         self._open: dict[Chosen, Fixer] = {}
 
-    def of(self, chosen: Chosen) -> Fixer:
-        """The Fixer for a model and a language. Raises BadModel and WrongUsage."""
+    def of(self, code: str | None) -> Fixer:
+        """The Fixer for a language, None for that of the named model. Raises BadModel and WrongUsage."""
+        chosen = (self.request.choice.of_language(code), code)
         if chosen not in self._open:
             self._open[chosen] = Fixer(self.request, chosen, *self._others)
             self._open[chosen].config  # noqa: B018  (checks the options)
         return self._open[chosen]
-
-    def for_text(self, text: str) -> Fixer:
-        """The Fixer for a text. Raises UnknownModel if its language has no model."""
-        return self.of(self.request.choice.of_text(text))
 
     def divide(self, document: Document, text: str) -> Division:
         """Divide the document read from a text by language.
@@ -305,17 +295,16 @@ class Fixers:
         choice = self.request.choice
         found = choice.stretches(document)
         if not found:
-            return Division.of(document, self.for_text(text))
+            return Division.of(document, self.of(choice.language_of(text)))
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:
             words[code] += len(numbers)
             letters[code] += sum(len(document.words[i].text) for i in numbers)
         fixers: dict[str, Fixer] = {}
-        for code in words:
+        for code in filter(set(choice.codes or ()).__contains__, words):  # a named model must know it
             with suppress(BadModel):
-                if choice.can(code):
-                    fixers[code] = self.of((choice.of_language(code), code))
+                fixers[code] = self.of(code)
         # Some English terms do not make a Korean file one that can be restored.
         if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
             raise UnknownModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")

@@ -14,15 +14,7 @@ from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, 
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
-from cappunc_cli.files.urls import (
-    Entry,
-    Target,
-    fixed_part,
-    is_pattern,
-    is_url_directory,
-    match_url,
-    walk_url,
-)
+from cappunc_cli.files.urls import Entry, fixed_part, is_pattern, is_url_directory, match_url, walk_url
 from cappunc_cli.formats import FORMATS
 
 _Result = TypeVar("_Result")
@@ -32,17 +24,18 @@ _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One input (a path or a URL) and its output; a `target` of None is standard output.
+    """One input and its output, each a path or a URL; a `target` of None is standard output.
 
     `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
     one that the user named. `relative` is the path of the result in an output directory. `target_is` tells what else
     the target is, under whatever name, if that must not be overwritten (`also the input a.srt`); otherwise "".
     `size` in bytes and `tag`, which changes with the content, are those of the input, if known. `ours` are the hashes
-    that an existing result may have if an earlier run wrote it; None if there was no result.
+    that an existing result may have if an earlier run wrote it; None if there was no result. `digest` is the hash of
+    the input once it has been read.
     """
 
     source: str
-    target: Target | None = None
+    target: str | None = None
     found: bool = False
     encoding: str | None = None
     relative: Path = Path()
@@ -50,15 +43,13 @@ class Job:
     size: int = 0
     tag: str = ""
     ours: tuple[str, ...] | None = None
+    digest: str = ""
 
     def is_skipped(self, error: Exception) -> bool:
         """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
-        if not self.found:
-            return False
         # VobSub's .sub are images.
-        return isinstance(error, UnknownFormat) or (
-            isinstance(error, BadInput) and PurePath(self.source).suffix.lower() in _ALSO
-        )
+        no_transcript = isinstance(error, BadInput) and PurePath(self.source).suffix.lower() in _ALSO
+        return self.found and (no_transcript or isinstance(error, UnknownFormat))
 
     @property
     def name(self) -> str:
@@ -132,14 +123,14 @@ class Search:
             relative = _path_below(entry.source, self.below) or Path(entry.relative)
             found = entry.source not in named
             job = Job(entry.source, None, found, self.encoding, relative, size=entry.size, tag=entry.tag)
-            jobs.setdefault((job.source, job.relative), job)
+            jobs.setdefault((job.source, relative), job)
         refused = [about(error, "") for error in unread]
-        # Without any file, the last error ends the command.
-        fatal = None if jobs else refused.pop() if refused else CappuncError("no files of a known format found")
-        for error in refused:
+        if not (jobs or refused):
+            raise CappuncError("no files of a known format found")
+        for error in refused if jobs else refused[:-1]:
             refuse(error)
-        if fatal is not None:
-            raise fatal
+        if not jobs:
+            raise refused[-1]
         return list(jobs.values())
 
     def _expand(self, name: str, unread: Callable[[OSError], None]) -> Iterator[Entry]:
@@ -149,24 +140,21 @@ class Search:
         elif is_url(name):
             yield from self._expand_url(name)
         elif not os.path.lexists(path) and is_pattern(name):
-            yield from (Entry(source, relative) for source, relative in match_paths(name, unread))
+            yield from match_paths(name, unread)
         elif not path.is_dir():
             yield Entry(name, path.name)
         else:
             output = None if self.output in (None, PIPE) or is_url(self.output) else Path(self.output or "")
             for folder, folders, names in os.walk(path, onerror=unread):
                 folders[:] = sorted(f for f in folders if f[0] != "." and not _is_same(Path(folder, f), output))
-                for here in (Path(folder, file) for file in self._select(sorted(names))):
-                    if is_pipe(str(here)):
-                        unread(_unnamed_pipe(here))
-                    else:
-                        yield Entry(str(here), here.relative_to(path).as_posix())
+                for file in self._select(sorted(names)):
+                    yield from _no_pipe(Path(folder, file), path, unread)
 
     def _expand_url(self, url: str) -> Iterator[Entry]:
         if is_pattern(url):
             yield from match_url(url)
         elif is_url_directory(url):
-            excluded = f"{self.output.rstrip('/')}/" if is_url(self.output) and self.output else "\0"
+            excluded = f"{self.output.rstrip('/')}/" if self.output and is_url(self.output) else "\0"
             below = {entry.relative: entry for entry in walk_url(url) if not entry.source.startswith(excluded)}
             yield from (below[relative] for relative in self._select(list(below)))
         else:
@@ -199,7 +187,7 @@ def format_suffixes(format_name: str | None) -> frozenset[str]:
     return frozenset(FORMATS[format_name].suffixes)
 
 
-def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tuple[str, str]]:
+def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[Entry]:
     """The files that a pattern matches, with their paths below its fixed part.
 
     `unread` is called for pipes, and for directories that it matches and that cannot be read. Raises CappuncError or
@@ -207,17 +195,15 @@ def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tup
     """
     fixed = fixed_part(pattern)
     root = Path(fixed or ("/" if pattern.startswith("/") else ""))
-    parts = pattern[len(fixed) :].lstrip("/").split("/")
-    # As in a shell, `a**` is `a*`; Path.glob refuses it before Python 3.13.
-    parts = [part if part == "**" else re.sub(r"\*+", "*", part) for part in parts]
-
     # Path.glob passes over directories that cannot be read in silence, so each part is matched by itself.
     folders: dict[Path, None] = {}
     found = [root]
-    for part in parts:
+    for part in pattern[len(fixed) :].lstrip("/").split("/"):
+        # As in a shell, `a**` is `a*`; Path.glob refuses it before Python 3.13.
+        glob = part if part == "**" else re.sub(r"\*+", "*", part)
         within = [path for path in found if path.is_dir()]
         folders |= dict.fromkeys(within)
-        paths = {path for folder in within for path in (folder.glob(part) if part else (folder,))}
+        paths = {path for folder in within for path in (folder.glob(glob) if glob else (folder,))}
         # As in a shell.
         found = [path for path in sorted(paths) if not any(p.startswith(".") for p in path.relative_to(root).parts)]
     denied = [
@@ -231,15 +217,15 @@ def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tup
     for error in denied:
         unread(error)
     for path in found:
-        if is_pipe(str(path)):
-            unread(_unnamed_pipe(path))
-        else:
-            yield str(path), path.relative_to(root).as_posix()
+        yield from _no_pipe(path, root, unread)
 
 
-def _unnamed_pipe(path: Path) -> OSError:
-    """Reading it would block until somebody writes to it."""
-    return OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path))
+def _no_pipe(path: Path, root: Path, unread: Callable[[OSError], None]) -> Iterator[Entry]:
+    """The entry of a file that the user has not named; a pipe would block until somebody writes to it."""
+    if is_pipe(str(path)):
+        unread(OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path)))
+    else:
+        yield Entry(str(path), path.relative_to(root).as_posix())
 
 
 def _is_same(folder: Path, output: Path | None) -> bool:

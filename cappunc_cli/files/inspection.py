@@ -143,7 +143,7 @@ def examine(division: Division, known: Examined | None = None) -> Examined:
             read = as_read(division.part(numbers).words, model, options)
             rows = before.get(read.bare)
             if rows is None:
-                rows = probabilities(read.parts, model, options, fixer.word_progress(count, done))
+                rows = probabilities(read.parts, model, options, fixer.progress(done, count))
             estimate = estimate_missing(read.parts, rows, model, options)
             found.append(ExaminedStretch(numbers, read, rows, estimate, fixer))
             done += len(numbers)

@@ -119,6 +119,8 @@ def _identifier(among: tuple[str, ...] = (), normalised: bool = True) -> Languag
 
 def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str:
     """The detected language of a file's text, one of `codes` if in doubt, or in any case with `only`."""
+    if only and len(codes) == 1:
+        return codes[0]
     known = [code for code in declared_languages(text) if code in codes]
     found = detect_language(words_of(text), [*codes, *known], known)
     if only and found not in codes:

@@ -56,24 +56,20 @@ def plain(parts: Parts) -> str:
     return "".join(text for text, _ in parts)
 
 
-def print_parts(stream: TextIO, lines: Iterable[Parts]) -> None:
-    """Print lines in colour; they must not have control characters."""
-    for parts in lines:
-        print_on(_console(stream), parts)
-
-
 def print_on(console: Console, parts: Parts) -> None:
-    """Print a line on a console, perhaps one that also shows a progress bar; the console decides about colour."""
+    """Print a line on a console, perhaps one that also shows a progress bar; it must not have control characters."""
     from rich.text import Text
 
     console.print(Text.assemble(*parts), soft_wrap=True)
 
 
 @cache
-def _console(stream: TextIO) -> Console:
+def console_on(stream: TextIO) -> Console:
+    """A console on a stream, in colour if that is a terminal that wants it."""
     from rich.console import Console
 
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    coloured = is_coloured(stream)
+    return Console(file=stream, color_system="auto" if coloured else None, highlight=False, markup=False, emoji=False)
 
 
 def diff_lines(diff: str) -> Iterator[Parts]:
@@ -138,7 +134,8 @@ def write_lines(lines: Iterable[Parts]) -> None:
     """Write lines to standard output, in colour on a terminal; line breaks within parts are escaped."""
     found = ([(escape_controls(text), style) for text, style in parts] for parts in lines)
     if sys.stdout is not None and is_coloured(sys.stdout):
-        print_parts(sys.stdout, found)
+        for parts in found:
+            print_on(console_on(sys.stdout), parts)
     else:
         write_stdout(shown_utf_8("".join(f"{plain(parts)}\n" for parts in found)))
 
@@ -146,7 +143,8 @@ def write_lines(lines: Iterable[Parts]) -> None:
 def write_diff(diff: str) -> None:
     """Write a diff to standard output, in colour on a terminal."""
     if diff and sys.stdout is not None and is_coloured(sys.stdout):
-        print_parts(sys.stdout, diff_lines(escape_lines(diff)))
+        for parts in diff_lines(escape_lines(diff)):
+            print_on(console_on(sys.stdout), parts)
     else:
         write_text(diff)
 

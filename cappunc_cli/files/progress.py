@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cappunc_cli.files.output import ERROR, WARNING, Parts, escape_controls, is_coloured, plain, print_on, print_parts
+from cappunc_cli.files.output import ERROR, WARNING, Parts, console_on, escape_controls, is_coloured, plain, print_on
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,7 +37,6 @@ class Reporter:
     verbose: bool = False
     #: Number of errors printed.
     errors: int = 0
-    _print: Callable[[Parts], None] = field(default_factory=lambda: _to_stderr)
     #: The progress bar, while one is shown.
     _bar: Progress | None = None
 
@@ -71,7 +70,16 @@ class Reporter:
             self._say(f"{name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
 
     def _say(self, message: object, style: str = "") -> None:
-        self._print([("cappunc:", style), (f" {escape_controls(message)}", "")])
+        parts: Parts = [("cappunc:", style), (f" {escape_controls(message)}", "")]
+        if sys.stderr is None:  # closed by `2>&-`
+            return
+        with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
+            if self._bar is not None:
+                print_on(self._bar.console, parts)
+            elif is_coloured(sys.stderr):
+                print_on(console_on(sys.stderr), parts)
+            else:
+                print(plain(parts), file=sys.stderr, flush=True)
 
     @contextmanager
     def progress(self, tally: FileTally) -> Iterator[None]:
@@ -80,7 +88,6 @@ class Reporter:
             yield
             return
         from rich import progress
-        from rich.console import Console
 
         columns = (
             progress.SpinnerColumn(),
@@ -92,10 +99,8 @@ class Reporter:
             progress.TextColumn("left:"),
             progress.TimeRemainingColumn(),
         )
-        console, coloured = Console(stderr=True), is_coloured(sys.stderr)
-        with progress.Progress(*columns, console=console, transient=True) as bar:
+        with progress.Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
             task = bar.add_task("", total=tally.files)
-            self._print = lambda parts: print_on(console, parts if coloured else [(plain(parts), "")])
             self._bar = bar
             # Show the first file at once rather than at the next refresh.
             tally.show = lambda name, done: bar.update(
@@ -104,7 +109,7 @@ class Reporter:
             try:
                 yield
             finally:
-                self._print, self._bar, tally.show = _to_stderr, None, None
+                self._bar, tally.show = None, None
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
@@ -162,13 +167,3 @@ class FileTally:
             return ""
         hint = "; run the same command again to resume" if resumable else ""
         return f"{self.done:,} of {counted(self.files, 'file')} {verb}{hint}"
-
-
-def _to_stderr(parts: Parts) -> None:
-    if sys.stderr is None:  # closed by `2>&-`
-        return
-    with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
-        if is_coloured(sys.stderr):
-            print_parts(sys.stderr, [parts])
-        else:
-            print(plain(parts), file=sys.stderr, flush=True)

@@ -22,8 +22,8 @@ from typing import Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.storage import file_tag, is_pipe, is_url, read_bytes, write_result
-from cappunc_cli.files.urls import Entry, Target, Url, stat_urls, walk_url
+from cappunc_cli.files.storage import file_tag, is_pipe, is_url, joined, read_bytes, write_result
+from cappunc_cli.files.urls import Entry, stat_urls, walk_url
 
 #: The directory of the parts, of the lock and of the report.
 PRIVATE = ".cappunc"
@@ -63,26 +63,6 @@ class Record:
         if not is_url(self.root) and os.path.lexists(path) and (path.is_symlink() or not path.is_dir()):
             raise CappuncError("is not a directory and cannot hold the record of results", str(path))
 
-    def at(self, relative: str) -> Target:
-        """The path or URL of a file at the target."""
-        return Url(self.root) / relative if is_url(self.root) else Path(self.root, relative)
-
-    def name_of(self, target: Target) -> str:
-        """The path of a result below the target."""
-        if isinstance(target, Url):
-            return target.text.removeprefix(f"{self.root.rstrip('/')}/")
-        return target.relative_to(self.root).as_posix()
-
-    def source_of(self, job: Job) -> str:
-        """The input's path relative to the target, so that both can be moved together."""
-        if is_url(job.source) or is_url(self.root):
-            return job.source
-        path = os.path.realpath(job.source)
-        try:
-            return Path(os.path.relpath(path, os.path.realpath(self.root))).as_posix()
-        except ValueError:  # on another drive
-            return path
-
     def plan(self, jobs: Sequence[Job]) -> list[Job]:
         """The jobs without an up-to-date result, with what the record knows about an existing one.
 
@@ -92,16 +72,15 @@ class Record:
         lines: dict[str, list[Line]] = {}
         for line in self.lines():
             lines.setdefault(line.file, []).append(line)
-        there = {entry.relative: entry for entry in self._results()} if is_url(self.root) else None
+        there = {entry.relative: entry for entry in _walked(self.root)} if is_url(self.root) else None
         todo = []
         for job in _tagged(jobs):
-            assert job.target is not None
-            name = self.name_of(job.target)
-            found = there.get(name) if there is not None else local_entry(str(job.target))
+            name = self._below(job)
+            found = _local_entry(str(job.target)) if there is None else there.get(name)
             if found is None:
                 todo.append(job)
                 continue
-            source = self.source_of(job)
+            source = self._source(job)
             own = [line for line in lines.get(name, ()) if line.source == source and not is_pipe(job.source)]
             if not self._is_done(job, own, found):
                 todo.append(replace(job, ours=tuple({line.digest for line in own})))
@@ -116,47 +95,61 @@ class Record:
         # Another line of this size might be the one whose result is there.
         return len(same_size) == 1 or content_hash(read_bytes(str(job.target))) in made
 
-    def _results(self) -> Iterator[Entry]:
-        with suppress(FileNotFoundError):
-            yield from walk_url(self.root, hidden=True)
-
     def lines(self) -> Iterator[Line]:
         """The results of all earlier runs; malformed lines are ignored. Raises CappuncError and OSError."""
-        for data in self._parts():
-            for text in data.split(b"\n"):
-                line = _parsed(text)
-                if line is not None:
+        if is_url(self.root):
+            parts = [entry.source for entry in _walked(joined(self.root, PRIVATE)) if entry.source.endswith(".jsonl")]
+        else:
+            found = sorted(Path(self.root, PRIVATE).glob("*-*.jsonl"))
+            parts = [str(path) for path in found if path.is_file() and not path.is_symlink()]
+        for part in parts:
+            for text in read_bytes(part).split(b"\n"):
+                if (line := _parsed(text)) is not None:
                     yield line
 
-    def _parts(self) -> Iterator[bytes]:
-        if not is_url(self.root):
-            for path in sorted(Path(self.root, PRIVATE).glob("*-*.jsonl")):
-                if path.is_file() and not path.is_symlink():
-                    yield path.read_bytes()
-            return
-        with suppress(FileNotFoundError):
-            for entry in walk_url(f"{self.root.rstrip('/')}/{PRIVATE}"):
-                if entry.source.endswith(".jsonl"):
-                    yield read_bytes(entry.source)
+    def add(self, results: Iterable[tuple[Job, bytes, dict[str, Any]]]) -> None:
+        """Write the part of a group: its jobs, the results that are about to be written, and more about each.
 
-    def line_for(self, job: Job, read_tag: str, data: bytes) -> dict[str, Any]:
-        """The entry of a result that is about to be written; `read_tag` is that of the input when it was read."""
-        assert job.target is not None
-        return {
-            "file": self.name_of(job.target),
-            "of": self.source_of(job),
-            "input": "" if is_pipe(job.source) else read_tag,  # a pipe will not give the same input again
-            "output": [len(data), content_hash(data)],
-            "with": self.signature,
-        }
+        Raises CappuncError and OSError.
+        """
+        part, sources = "", ""
+        for job, data, more in results:
+            entry = {
+                "file": self._below(job),
+                "of": self._source(job),
+                "input": "" if is_pipe(job.source) else job.tag,  # a pipe will not give the same input again
+                "output": [len(data), content_hash(data)],
+                "with": self.signature,
+            }
+            part, sources = f"{part}{json.dumps(entry | more)}\n", f"{sources}{job.source}\0"
+        # No other group of the run has this name.
+        name = content_hash(sources.encode("utf-8", "surrogateescape"))
+        write_result(joined(self.root, f"{PRIVATE}/{self.run}-{name}.jsonl"), part.encode())
 
-    def add(self, entries: Iterable[dict[str, Any]], name: str) -> None:
-        """Write entries as the part of this name. Raises CappuncError and OSError."""
-        data = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
-        write_result(self.at(f"{PRIVATE}/{self.run}-{name}.jsonl"), data)
+    def _below(self, job: Job) -> str:
+        """The path of a result below the target."""
+        name = str(job.target)
+        if is_url(name):
+            return name.removeprefix(f"{self.root.rstrip('/')}/")
+        return Path(name).relative_to(self.root).as_posix()
+
+    def _source(self, job: Job) -> str:
+        """The input's path relative to the target, so that both can be moved together."""
+        if is_url(job.source) or is_url(self.root):
+            return job.source
+        path = os.path.realpath(job.source)
+        try:
+            return Path(os.path.relpath(path, os.path.realpath(self.root))).as_posix()
+        except ValueError:  # on another drive
+            return path
 
 
-def local_entry(name: str) -> Entry | None:
+def _walked(url: str) -> Iterator[Entry]:
+    with suppress(FileNotFoundError):
+        yield from walk_url(url, hidden=True)
+
+
+def _local_entry(name: str) -> Entry | None:
     """The entry of a local file; None if it cannot be accessed."""
     try:
         found = Path(name).stat()
@@ -171,7 +164,7 @@ def _tagged(jobs: Sequence[Job]) -> Iterator[Job]:
     for job in jobs:
         entry = None
         if not job.tag and not is_pipe(job.source):
-            entry = remote.get(job.source) if is_url(job.source) else local_entry(job.source)
+            entry = remote.get(job.source) if is_url(job.source) else _local_entry(job.source)
         yield job if entry is None else replace(job, tag=entry.tag, size=entry.size)
 
 

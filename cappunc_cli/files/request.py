@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
-from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
+from cappunc_cli.files.language_detection import AUTO, language_of_text, stretches
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.registry import (
     ENGINES,
@@ -46,60 +47,37 @@ class ModelChoice:
     fast: bool = False
     languages: tuple[str, ...] | None = None
 
-    @property
-    def several(self) -> tuple[str, ...]:
-        """The languages that the user has named, if there are several."""
-        codes = tuple(self.lang.split(","))
-        return codes if len(codes) > 1 else ()
-
     @cached_property
-    def candidates(self) -> Sequence[str] | None:
-        """The languages of which a text has one, if in doubt; None if none is detected. Raises BadModel."""
-        if self.several:
-            return self.several
+    def codes(self) -> Sequence[str] | None:
+        """The languages that texts may have; None if they have that of the named model, its only one. Raises BadModel.
+
+        Of those that the user has named each text has one; of others it has one if in doubt.
+        """
         if self.lang != AUTO:
-            return None
+            return self.lang.split(",")
         if self.model is None:
             return known_languages()
         own = languages_of(self.model, self.engine) if self.languages is None else self.languages
         return own if len(own) > 1 else None
 
-    def named(self) -> Chosen:
-        """The model and the language of all texts, one of which was named. Raises BadModel."""
-        return self.of_language(self.lang), None if self.lang == AUTO or self.several else self.lang
-
-    def language_of(self, text: str) -> str:
-        """The language of a text, for which no model is needed."""
-        if self.lang != AUTO and not self.several:
-            return self.lang
-        return language_of_text(text, self.several or known_languages(), bool(self.several))
-
-    def of_text(self, text: str) -> Chosen:
-        """The model and the language of a text. Raises BadModel."""
-        if self.candidates is None:
-            return self.named()
-        code = language_of_text(text, self.candidates, bool(self.several))
-        return self.of_language(code), code
+    def language_of(self, text: str) -> str | None:
+        """The language of a text; None for that of the named model, its only one. Raises BadModel."""
+        return None if self.codes is None else language_of_text(text, self.codes, self.lang != AUTO)
 
     def stretches(self, document: Document) -> list[tuple[str, list[int]]]:
         """The stretches of a document in several languages, with the numbers of their words; [] if it has one.
 
         Raises BadModel.
         """
-        if self.candidates is None:
-            found = stretches(document, [self.lang if self.lang != AUTO else DEFAULT], True)
-            return [] if self.lang == AUTO else found
-        found = stretches(document, self.candidates, bool(self.several))
-        return found if len({code for code, _ in found}) > 1 else []
+        found = [] if self.codes is None else stretches(document, self.codes, self.lang != AUTO)
+        # A text in another language than the only one that was named is told.
+        alone = len({code for code, _ in found}) < 2 and len(self.codes or ()) > 1
+        return [] if alone else found
 
-    def can(self, code: str) -> bool:
-        """Whether texts may have this language: a named model must know it. Raises BadModel."""
-        return code == self.lang if self.candidates is None else code in self.candidates
-
-    def of_language(self, code: str) -> str:
+    def of_language(self, code: str | None) -> str:
         """The model for a language; if that was detected, the error says so. Raises UnknownModel."""
-        if self.model is not None:
-            return self.model
+        if self.model is not None or code is None:
+            return str(self.model)
         try:
             return model_for(code, self.engine, self.fast)
         except BadModel as error:
@@ -111,14 +89,14 @@ class ModelChoice:
 
     def possible(self) -> Iterator[Chosen]:
         """What texts may get, without the languages of a named model. Raises BadModel."""
-        if self.candidates is None or self.model is not None:
-            yield self.named()
+        codes = self.codes or ()
+        alone = codes[0] if len(codes) == 1 else None
+        if alone is not None or self.model is not None:
+            yield self.of_language(alone), alone
             return
-        for code in self.candidates:
-            try:
+        for code in codes:
+            with suppress(BadModel):  # texts in it are refused
                 yield self.of_language(code), code
-            except BadModel:
-                continue  # texts in it are refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +123,6 @@ class FixRequest:
         # The transcript of a silent recording is empty, which is malformed in some formats.
         return formats.read(text, name, self.format if text.strip() else None, self.fps)
 
-    def options_for(self, code: str | None) -> Options:
-        """The options of restoration for a text in this language."""
-        return replace(self.options, language=code)
-
     def config(self, chosen: Chosen, config: ModelConfig | None = None) -> ModelConfig:
         """The config of a chosen model, which is read unless given.
 
@@ -158,7 +132,7 @@ class FixRequest:
         if config is None:
             kind = ENGINES[self.choice.engine]
             config = ModelConfig.load(find_model(name, kind), kind.config)
-        options = self.options_for(code)
+        options = replace(self.options, language=code)
         options.windows(config)
         options.paired_marks(config)
         own = options.conventions(config)
@@ -170,15 +144,15 @@ class FixRequest:
 
     def check(self) -> None:
         """Raises BadModel or WrongUsage if these options suit no model that files may get."""
-        errors = []
+        error: CappuncError = WrongUsage("no model is installed")
         for chosen in self.choice.possible():
             try:
                 self.config(chosen)
-            except CappuncError as error:
-                errors.append(error)
+            except CappuncError as found:
+                error = found
             else:
                 return
-        raise errors[0] if errors else WrongUsage("no model is installed")
+        raise error
 
     def signature(self) -> str:
         """A hash of all that determines results: version, options, and all models that files may need.

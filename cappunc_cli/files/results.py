@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.record import Record, content_hash
 from cappunc_cli.files.storage import about, file_identity, file_tag, is_url, read_bytes, write_atomic, write_result
-from cappunc_cli.files.urls import Url, url_exists
+from cappunc_cli.files.urls import url_exists
 from cappunc_cli.restoration.terms import Sightings
 from cappunc_cli.spelling.speller import Respelled
 
+_Item = TypeVar("_Item")
+_Done = TypeVar("_Done")
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input; `diff` writes no files.
 Mode = Literal["new", "force", "in-place", "diff"]
-#: Threads that write to URLs.
-_WRITERS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class InputVersion:
-    """An input as it was when it was read: its tag, and the hash of its bytes."""
-
-    tag: str
-    digest: str
+#: Threads that read and write URLs.
+_THREADS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +51,8 @@ class Result:
     note: str = ""
     #: Terms of the glossary that occur in the file, if there is a glossary.
     terms: Sightings | None = None
-    #: The result; None once it has been written to its file. The input that it was made from.
+    #: The result; None once it has been written to its file.
     data: bytes | None = None
-    read: InputVersion | None = None
     #: Why there is none: the error without the input's name, and its line in the file, if known.
     reason: str = ""
     line: int | None = None
@@ -69,7 +61,7 @@ class Result:
     #: Whether every other file would fail the same way.
     fatal: bool = False
     #: The traceback of a bug.
-    trace: str | None = None
+    trace: str = ""
     #: Warnings about the models that the worker has loaded for it.
     warnings: tuple[str, ...] = ()
     #: The machine that worked on it, if that was a worker of a cluster.
@@ -103,15 +95,24 @@ def failed(job: Job, error: Exception) -> Result:
     return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
 
 
-def read_version(source: str, tag: str = "") -> tuple[bytes, InputVersion]:
-    """All bytes of an input, and its version; `tag` is that of a URL. Raises CappuncError and OSError."""
-    if not is_url(source):
+def in_threads(work: Callable[[_Item], _Done], items: Sequence[_Item], names: Iterable[str | None]) -> Iterable[_Done]:
+    """What `work` returns for each item; if one of the files' `names` is a URL, many are worked on at a time."""
+    if not any(map(is_url, names)):
+        return map(work, items)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(work, items))
+
+
+def read_input(job: Job) -> tuple[bytes, Job]:
+    """All bytes of a job's input, and the job with its version. Raises CappuncError and OSError."""
+    tag = job.tag
+    if not is_url(job.source):
         try:
-            tag = file_tag(os.stat(source))  # noqa: PTH116  # before it is read: what changes later is read again
+            tag = file_tag(os.stat(job.source))  # noqa: PTH116  # before it is read: what changes later is read again
         except OSError:
             tag = ""
-    data = read_bytes(source)
-    return data, InputVersion(tag, content_hash(data))
+    data = read_bytes(job.source)
+    return data, replace(job, tag=tag, digest=content_hash(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,97 +132,87 @@ class ResultWriter:
         target = job.target
         if target is None or self.mode == "in-place":
             return
-        exists = isinstance(target, Url) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
+        exists = is_url(target) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
         if exists and file_identity(target) == file_identity(job.source):
-            raise CappuncError(f"is the input itself{self.hint}", str(target))
+            raise CappuncError(f"is the input itself{self.hint}", target)
         if job.target_is:
-            raise CappuncError(f"is {job.target_is}; nothing written", str(target))
+            raise CappuncError(f"is {job.target_is}; nothing written", target)
         if not exists or self.mode != "new":
             return
         # What was not there when the run was planned may be another run's; that is compared when it is written.
         if self.record is not None and job.ours != ():
             return
-        if self.record is not None or not isinstance(target, Url) or url_exists(target.text):
-            raise CappuncError("already exists; --force overwrites it", str(target))
+        if self.record is not None or not is_url(target) or url_exists(target):
+            raise CappuncError("already exists; --force overwrites it", target)
 
-    def write(self, job: Job, data: bytes, read: InputVersion) -> None:
+    def write(self, job: Job, data: bytes) -> None:
         """Write a result to the job's target atomically; its directory is made if necessary.
 
-        `read` is the input that it was made from: in place, another version is not overwritten. Raises CappuncError
-        and OSError; then nothing is written.
+        In place, an input that has changed since it was read is not overwritten. Raises CappuncError and OSError; then
+        nothing is written.
         """
-        self._refuse(job, data, read)
-        assert job.target is not None
-        if isinstance(job.target, Path) and self.mode == "in-place":
-            write_atomic(job.target, data)  # a directory that was removed in the meantime is not made again
+        self._refuse(job, data)
+        if self.mode == "in-place" and not is_url(job.target):
+            write_atomic(Path(str(job.target)), data)  # a directory that was removed in the meantime is not made again
         else:
-            write_result(job.target, data)
+            write_result(str(job.target), data)
 
     def write_all(self, results: Sequence[Result]) -> Iterator[Result]:
         """Write the results of a group, with one part of the record for all of them; yields them or their failures."""
-        at_urls = any(isinstance(one.job.target, Url) for one in results)
-        with ThreadPoolExecutor(_WRITERS) if at_urls else nullcontext() as threads:
-            each = threads.map if threads is not None else map
-            if self.record is not None:
-                results = list(each(partial(_done, self._refuse), results))
-                good = [one for one in results if one.data is not None]
-                try:
-                    if good:
-                        self._add_part(self.record, good)
-                except (CappuncError, OSError) as error:
-                    results = [replace(failed(one.job, error), fatal=True) if one.data else one for one in results]
-            yield from each(partial(_done, self.write), results)
+        targets = [one.job.target for one in results]
+        if self.record is not None:
+            results = list(in_threads(partial(_done, self._refuse), results, targets))
+            good = [(one.job, one.data, one.entry()) for one in results if one.data is not None]
+            try:
+                if good:
+                    self.record.add(good)
+            except (CappuncError, OSError) as error:
+                results = [
+                    replace(failed(one.job, error), fatal=True) if one.data is not None else one for one in results
+                ]
+        yield from in_threads(partial(_done, self.write), results, targets)
 
-    def _add_part(self, record: Record, results: Sequence[Result]) -> None:
-        """Add the lines of results to the record, in a part whose name no other group of the run has."""
-        lines = [
-            record.line_for(one.job, one.read.tag if one.read else "", one.data or b"") | one.entry() for one in results
-        ]
-        sources = "\0".join(one.job.source for one in results)
-        record.add(lines, content_hash(sources.encode("utf-8", "surrogateescape")))
-
-    def _refuse(self, job: Job, data: bytes, read: InputVersion) -> None:
+    def _refuse(self, job: Job, data: bytes) -> None:
         """Raises CappuncError if a file at the target is neither a result of ours nor the same as the new one."""
+        target = str(job.target)
         if self.mode == "in-place":
-            if isinstance(job.target, Path):
-                _refuse_replacing(job.target, read.digest)
+            _refuse_replacing(target, job.digest)
             return
         self.check(job)
         if self.mode != "new" or self.record is None:
             return
-        if isinstance(job.target, Url) and job.ours is None:
-            return
-        if isinstance(job.target, Path) and not os.path.isfile(job.target):  # noqa: PTH113
+        if job.ours is None if is_url(target) else not os.path.isfile(target):  # noqa: PTH113
             return
         try:
-            current = content_hash(read_bytes(str(job.target)))
+            current = content_hash(read_bytes(target))
         except FileNotFoundError:
             return
         # The same may have been written by a worker that died before it could report, or by another run.
         if current == content_hash(data) or current in (job.ours or ()):
             return
         what = "was changed since a run wrote it" if job.ours else "already exists"
-        raise CappuncError(f"{what}; --force overwrites it", str(job.target))
+        raise CappuncError(f"{what}; --force overwrites it", target)
 
 
-def _done(work: Callable[[Job, bytes, InputVersion], None], result: Result) -> Result:
+def _done(work: Callable[[Job, bytes], None], result: Result) -> Result:
     """The result once some work on it is done, or its failure; what has failed already is left alone."""
-    if result.data is None or result.read is None:
-        return result
     try:
-        work(result.job, result.data, result.read)
+        if result.data is not None:
+            work(result.job, result.data)
     except Exception as error:
         return failed(result.job, error)
     return result
 
 
-def _refuse_replacing(path: Path, digest: str) -> None:
+def _refuse_replacing(name: str, digest: str) -> None:
     """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
+    if is_url(name):
+        return
     try:
-        same = content_hash(path.read_bytes()) == digest
+        same = content_hash(Path(name).read_bytes()) == digest
     except FileNotFoundError:
-        raise CappuncError("was removed in the meantime; nothing written", str(path)) from None
+        raise CappuncError("was removed in the meantime; nothing written", name) from None
     if not same:
-        raise CappuncError("was changed in the meantime; nothing written", str(path))
-    if (names := path.stat().st_nlink) > 1:
-        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", str(path))
+        raise CappuncError("was changed in the meantime; nothing written", name)
+    if (names := Path(name).stat().st_nlink) > 1:
+        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,12 +30,10 @@ from cappunc_cli.files.output import unified_diff
 from cappunc_cli.files.plan import refuse_name
 from cappunc_cli.files.progress import FileTally, ProgressCallback
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.results import InputVersion, Result, ResultWriter, failed, read_version
+from cappunc_cli.files.results import Result, ResultWriter, failed, in_threads, read_input
 from cappunc_cli.files.storage import is_url
 from cappunc_cli.restoration.models.session import physical_cores
 
-#: Threads that read URLs.
-_READERS = 16
 #: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 
@@ -56,17 +54,10 @@ class _File:
     job: Job
     text: str
     encoding: Encoding
-    read: InputVersion
     begun: float
     division: Division = field(init=False)
     new: list[str] = field(init=False)
     left: int = 0
-
-    def take(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
-        """Take the new texts of the words of a part."""
-        for i, text in zip(numbers, texts, strict=True):
-            self.new[i] = text
-        self.left -= 1
 
 
 #: A part of a file that one model restores: the numbers of its words.
@@ -88,20 +79,19 @@ class Worker:
     _terms: TermCheck = field(init=False)
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
-    #: The share of a group's words that earlier models have read, and that of the current one.
-    _part: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
         # again, an eighth of the time of reading and verifying.
         gc.set_threshold(100_000)
-        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail, self._advance)
+        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail, self.advance)
         self._terms = TermCheck(self.order.request.options.glossary)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Read the files, restore them together, and write them; one result a job."""
+        names = [name for job in jobs for name in (job.source, job.target)]
         held = []
-        for result in self._results(self._read_all(jobs)):
+        for result in self._results(in_threads(self._read, jobs, names)):
             if result.data is None or result.job.target is None:
                 yield self._noted(result)
             elif result.status == "unchanged" and self.order.writer.mode == "in-place":
@@ -109,28 +99,21 @@ class Worker:
             else:
                 held.append(result)
         for result in self.order.writer.write_all(held):
-            yield self._noted(replace(result, data=None, read=None))
+            yield self._noted(replace(result, data=None))
 
     def _noted(self, result: Result) -> Result:
         """The result, with what only this worker knows."""
         warnings, self._warnings[:] = tuple(self._warnings), []
         return replace(result, node=self.node, warnings=warnings) if self.node or warnings else result
 
-    def _read_all(self, jobs: Sequence[Job]) -> Iterable[_File | Result]:
-        if not any(is_url(job.source) or is_url(job.target) for job in jobs):
-            return map(self._read, jobs)
-        with ThreadPoolExecutor(_READERS) as readers:
-            return list(readers.map(self._read, jobs))
-
     def _read(self, job: Job) -> _File | Result:
-        begun = time.perf_counter()
+        begun, limit = time.perf_counter(), self.order.memory
         try:
-            limit = self.order.memory
             if limit is not None and job.size > limit:
                 raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
             self.order.writer.check(job)
-            data, version = read_version(job.source, job.tag)
-            return _File(job, *decode(data, job.encoding), version, begun)
+            data, job = read_input(job)
+            return _File(job, *decode(data, job.encoding), begun)
         except Exception as error:
             return failed(job, error)
 
@@ -145,44 +128,39 @@ class Worker:
                 document = self.order.request.read(file.text, file.job.source)
                 if document.words:
                     refuse_name(file.job, document.format)
-                file.division = self._fixers.divide(document, file.text)
+                file.division, file.new = self._fixers.divide(document, file.text), document.texts
             except Exception as error:
                 yield failed(file.job, error)
                 continue
-            file.new = document.texts
             for fixer, found in file.division.stretches.items():
                 file.left += len(found)
                 parts.setdefault(fixer, []).extend((file, numbers) for numbers in found)
-        counts = [sum(len(numbers) for _, numbers in own) for own in parts.values()]
-        total, before = max(sum(counts), 1), 0
-        for (fixer, own), count in zip(parts.items(), counts, strict=True):
-            self._part = (before / total, count / total)
-            before += count
-            yield from self._restored(fixer, own)
+        total, before = sum(len(numbers) for own in parts.values() for _, numbers in own), 0
+        for fixer, own in parts.items():
+            yield from self._restored(fixer, own, before, total)
+            before += sum(len(numbers) for _, numbers in own)
 
-    def _advance(self, share: float) -> None:
-        before, part = self._part
-        self.advance(before + share * part)
-
-    def _restored(self, fixer: Fixer, own: Sequence[_Part]) -> Iterator[Result]:
+    def _restored(self, fixer: Fixer, own: Sequence[_Part], before: int, total: int) -> Iterator[Result]:
         """Restore parts together, or one by one if that fails; yields the results of files that are complete then."""
-        done = 0
+        first = own[0][0]
         try:
-            texts = fixer.restore([file.division.part(numbers) for file, numbers in own])
-            for (file, numbers), new in zip(own, texts, strict=True):
-                file.take(numbers, new)
-                done += 1
-                if not file.left:
-                    yield self._finished(file)
+            texts = list(fixer.restore([file.division.part(numbers) for file, numbers in own], before, total))
         except BadModel as error:
-            yield replace(failed(own[done][0].job, error), error=str(error), fatal=True)
+            yield replace(failed(first.job, error), error=str(error), fatal=True)
         except Exception as error:
             if len(own) > 1:
-                for part in own[done:]:
-                    yield from self._restored(fixer, [part])
-            elif own[0][0].left > 0:
-                own[0][0].left = -1  # whatever becomes of its other parts
-                yield failed(own[0][0].job, error)
+                for part in own:
+                    yield from self._restored(fixer, [part], before, total)
+            elif first.left > 0:
+                first.left = -1  # whatever becomes of its other parts
+                yield failed(first.job, error)
+        else:
+            for (file, numbers), new in zip(own, texts, strict=True):
+                for i, text in zip(numbers, new, strict=True):
+                    file.new[i] = text
+                file.left -= 1
+                if not file.left:
+                    yield self._finished(file)
 
     def _finished(self, file: _File) -> Result:
         division, fixer, job = file.division, file.division.main, file.job
@@ -210,7 +188,6 @@ class Worker:
             "; ".join(filter(None, notes)),
             self._terms.check(file.new),
             data,
-            file.read,
         )
 
 

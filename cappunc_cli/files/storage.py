@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedWriter
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 from typing import TextIO
 
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.files.encodings import Encoding, decode
-from cappunc_cli.files.urls import Target, Url, read_url, write_url
+from cappunc_cli.files.urls import read_url, write_url
 
 if sys.platform != "win32":
     import fcntl
@@ -128,9 +128,8 @@ def _copy_extended(old: Path, new: Path) -> None:
     try:
         for name in existing.keys() - wanted.keys():
             os.removexattr(new, name)
-        for name, value in wanted.items():
-            if existing.get(name) != value:
-                os.setxattr(new, name, value)
+        for name, value in wanted.items() - existing.items():
+            os.setxattr(new, name, value)
     except OSError as error:
         raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
 
@@ -154,19 +153,38 @@ def _sync_directory(directory: Path) -> None:
 
 #: The name of standard input and output on the command line.
 PIPE = "-"
-
 #: At least two letters, since `C:` is a drive.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-def checked_name(source: str) -> str:
+def is_url(name: object) -> bool:
+    """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
+    return _URL.match(str(name)) is not None
+
+
+def joined(root: str, relative: PurePath | str) -> str:
+    """The name of a file below a directory or URL."""
+    if not is_url(root):
+        return str(Path(root, relative))
+    return f"{root.rstrip('/')}/{relative if isinstance(relative, str) else relative.as_posix()}"
+
+
+def is_pipe(name: str) -> bool:
+    """Whether a file is standard input or another pipe (`<(command)`), which can be read only once."""
+    if name == PIPE or is_url(name):
+        return name == PIPE
+    # The methods of Path raise in a directory that cannot be searched.
+    return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)  # noqa: PTH110, PTH112, PTH113
+
+
+def checked_name(name: str) -> str:
     """The name of a file; raises WrongUsage if it is empty, as from an unset shell variable.
 
     `Path` would take "" for the current directory.
     """
-    if not source:
+    if not name:
         raise WrongUsage("no such file: the name is empty", "")
-    return source
+    return name
 
 
 def standard_input() -> TextIO:
@@ -176,50 +194,56 @@ def standard_input() -> TextIO:
     return sys.stdin
 
 
-def read_bytes(source: str) -> bytes:
+def read_bytes(name: str) -> bytes:
     """All bytes of a file, a URL, or a pipe (`-` is standard input), which can be read only once."""
-    if is_url(source):
-        return read_url(source)
-    return standard_input().buffer.read() if source == PIPE else Path(source).read_bytes()
+    if is_url(name):
+        return read_url(name)
+    return standard_input().buffer.read() if name == PIPE else Path(name).read_bytes()
 
 
-def file_identity(name: str | Target) -> tuple[int, int] | str | None:
+def read_text(name: str, codec: str | None = None) -> tuple[str, Encoding]:
+    """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
+    return decode(read_bytes(name), codec)
+
+
+def write_result(name: str, data: bytes) -> None:
+    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
+    if is_url(name):
+        write_url(name, data)
+        return
+    try:
+        write_atomic(Path(name), data)
+    except FileNotFoundError:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(Path(name), data)
+
+
+def file_identity(name: str) -> tuple[int, int] | str | None:
     """Device and inode of a regular file, which are the same under all its names (`-` is standard input), or a URL.
 
     None for anything else, such as a pipe, and for a file that cannot be accessed.
     """
-    if isinstance(name, Url) or is_url(name):
-        return str(name)
+    if is_url(name):
+        return name
     try:
         found = os.fstat(standard_input().fileno()) if name == PIPE else os.stat(name)  # noqa: PTH116
     except (OSError, ValueError, CappuncError):  # standard input is closed, or no file of the system's
         return None
-    return _identity(found)
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def is_standard_output(name: str) -> bool:
+    """Whether an input is the file that standard output was redirected to (`> talk.srt`)."""
+    try:
+        found = os.fstat(sys.stdout.fileno()) if sys.stdout is not None else None
+    except (OSError, ValueError):
+        return False
+    return found is not None and stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) == file_identity(name)
 
 
 def file_tag(found: os.stat_result) -> str:
     """The tag of a local file, which changes with its content: size and modification time (ns)."""
     return f"{found.st_size}-{found.st_mtime_ns}"
-
-
-def _identity(found: os.stat_result) -> tuple[int, int] | None:
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
-
-
-def is_standard_output(source: str) -> bool:
-    """Whether an input is the file that standard output was redirected to (`> talk.srt`)."""
-    if sys.stdout is None:
-        return False
-    try:
-        output = _identity(os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError):
-        return False
-    return output is not None and output == file_identity(source)
-
-
-def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
-    """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
-    return decode(read_bytes(source), codec)
 
 
 def names_in(place: str, nul: bool = False) -> Iterator[str]:
@@ -230,17 +254,10 @@ def names_in(place: str, nul: bool = False) -> Iterator[str]:
     """
     for number, line in enumerate(read_bytes(place).split(b"\0" if nul else b"\n"), 1):
         name = line if nul else line.removesuffix(b"\r")
-        if not name:
-            continue
         if b"\0" in name:
             raise CappuncError("contains a NUL; use -0 for lists of names that end with NUL", place, number)
-        yield os.fsdecode(name)
-
-
-def refuse_path_outside(name: str, root: str) -> None:
-    """Raises CappuncError if a name in a list is not a path below its directory."""
-    if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-        raise CappuncError(f"is not a path in {root}", name)
+        if name:
+            yield os.fsdecode(name)
 
 
 def about(error: CappuncError | OSError, name: str) -> CappuncError:
@@ -257,35 +274,3 @@ def errors_about(name: str) -> Iterator[None]:
         yield
     except (CappuncError, OSError) as error:
         raise about(error, name) from error
-
-
-def is_url(name: object) -> bool:
-    """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
-    return _URL.match(str(name)) is not None
-
-
-def target_named(name: str) -> Target:
-    """The file or URL that an option names for writing."""
-    return Url(name) if is_url(name) else Path(name)
-
-
-def is_pipe(source: str) -> bool:
-    """Whether an input is standard input or another pipe (`<(command)`), which can be read only once."""
-    if is_url(source):
-        return False
-    # The methods of Path raise in a directory that cannot be searched.
-    return source == PIPE or (
-        os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112, PTH113
-    )
-
-
-def write_result(target: Target, data: bytes) -> None:
-    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
-    if isinstance(target, Url):
-        write_url(target.text, data)
-        return
-    try:
-        write_atomic(target, data)
-    except FileNotFoundError:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data)

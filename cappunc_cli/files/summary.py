@@ -8,8 +8,8 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -21,13 +21,12 @@ from cappunc_cli.files.output import write_diff, write_stdout
 from cappunc_cli.files.progress import FileTally, Reporter, counted
 from cappunc_cli.files.results import Result
 from cappunc_cli.files.run import Executor, WorkOrder, job_groups
-from cappunc_cli.files.storage import PIPE, target_named, write_result
-from cappunc_cli.files.urls import Target, Url
+from cappunc_cli.files.storage import PIPE, is_url, write_result
 
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
-#: Seconds between progress lines if there is no terminal, and between uploads of a log.
-_PROGRESS_S, _UPLOAD_S = 30.0, 60.0
+#: Seconds between progress lines if there is no terminal.
+_PROGRESS_S = 30.0
 #: Rows for reasons of failures in the table.
 _REASONS = 10
 #: Parts of a reason that differ between files: quoted text and numbers.
@@ -36,18 +35,15 @@ _PARTICULAR = re.compile(r"[“\"'].*?[”\"']|\d[\d,.]*")
 
 @dataclass(slots=True)
 class Summary:
-    """Counts of a run: files, words by language, failures by reason, files and words by node."""
+    """Counts of a run: files by status, words by language, failures by reason, files and words by node."""
 
     #: Files that were asked for, and those that an earlier run has done.
     asked: int = 0
     known: int = 0
-    fixed: int = 0
-    #: Files of a directory that are no transcripts.
-    skipped: int = 0
-    failed: int = 0
     #: Whether the run ended early, because every other file would have failed the same way.
     stopped: bool = False
     terms: TermCheck | None = None
+    statuses: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     node_files: Counter[str] = field(default_factory=Counter)
@@ -55,29 +51,17 @@ class Summary:
     started: float = field(default_factory=time.perf_counter)
 
     @property
-    def finished(self) -> int:
-        """Files of this run that need nothing more."""
-        return self.fixed + self.skipped + self.failed
+    def fixed(self) -> int:
+        """Files with a result."""
+        return self.statuses["fixed"] + self.statuses["unchanged"]
 
     @property
-    def done(self) -> int:
-        """Files that need nothing more."""
-        return self.known + self.finished
-
-    @property
-    def words(self) -> int:
-        return self.languages.total()
-
-    @property
-    def failing(self) -> float:
-        """The percentage of files that failed, not counting skipped ones."""
-        return 100 * self.failed / max(self.fixed + self.failed, 1)
+    def failed(self) -> int:
+        return self.statuses["failed"]
 
     def add(self, result: Result) -> None:
         """Add the result of a file."""
-        self.skipped += result.status == "skipped"
-        self.failed += result.status == "failed"
-        self.fixed += result.status in ("fixed", "unchanged")
+        self.statuses[result.status] += 1
         self.languages[result.language] += result.words
         if result.status == "failed":
             self.reasons[kind_of(result.reason)] += 1
@@ -87,6 +71,10 @@ class Summary:
         if self.terms is not None and result.terms is not None:
             self.terms.add(result.terms)
 
+    def done(self, resumable: bool) -> str:
+        """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
+        return FileTally(self.asked, self.known + self.statuses.total()).summary(resumable=resumable)
+
     def report(self, reporter: Reporter) -> None:
         """Print the summary, if there are many files or some were up to date, and how many failed."""
         if self.stopped:
@@ -94,28 +82,30 @@ class Summary:
         if self.failed and self.asked > 1:
             reporter.error(f"{self.failed} of {self.asked} files failed")
         if self.asked > _FILES_LISTED or self.known:
-            pace = f"{self.words:,} words in {self._seconds():.1f} s, {self._pace(self.words)}"
+            words = self.languages.total()
+            pace = f"{words:,} words in {self._seconds():.1f} s, {self._pace(words)}"
             reporter.info(f"{self._files(' files fixed')}; {pace}")
 
     def line(self) -> str:
         """A progress line: `1,200 of 100,000 files, 5,400 words/s, 12 min left, 3 failed`."""
-        todo = self.asked - self.known
-        parts = [f"{self.finished:,} of {todo:,} files", self._pace(self.words)]
-        if self.finished:
-            parts.append(f"{_duration((todo - self.finished) * self._seconds() / self.finished)} left")
+        todo, finished = self.asked - self.known, self.statuses.total()
+        parts = [f"{finished:,} of {todo:,} files", self._pace(self.languages.total())]
+        if finished:
+            parts.append(f"{_duration((todo - finished) * self._seconds() / finished)} left")
         return ", ".join([*parts, *([f"{self.failed:,} failed"] if self.failed else [])])
 
     def table(self) -> list[str]:
         """The lines of a summary with words by language, reasons and nodes."""
+        words = self.languages.total()
         shares = ", ".join(f"{code} {count:,}" for code, count in self.languages.most_common() if count)
-        spent = f"{_duration(self._seconds())}, {self._pace(self.words)}"
-        rows = [("files", self._files()), ("words", f"{self.words:,}{f' ({shares})' if shares else ''} in {spent}")]
+        spent = f"{_duration(self._seconds())}, {self._pace(words)}"
+        rows = [("files", self._files()), ("words", f"{words:,}{f' ({shares})' if shares else ''} in {spent}")]
         common = self.reasons.most_common(_REASONS)
         rows += [("failed", f"{count:,} × {reason}") for reason, count in common]
         if rest := self.failed - sum(count for _, count in common):
             rows.append(("failed", f"{rest:,} for other reasons"))
-        for name, words in sorted(self.node_words.items()):
-            rows.append(("node", f"{name}: {self.node_files[name]:,} files, {words:,} words, {self._pace(words)}"))
+        for name, own in sorted(self.node_words.items()):
+            rows.append(("node", f"{name}: {self.node_files[name]:,} files, {own:,} words, {self._pace(own)}"))
         return [f"{head:8} {text}" for head, text in rows]
 
     def _seconds(self) -> float:
@@ -125,7 +115,7 @@ class Summary:
         return f"{words / self._seconds():,.0f} words/s"
 
     def _files(self, fixed: str = " fixed") -> str:
-        counts = ((self.known, "up to date"), (self.skipped, "skipped"), (self.failed, "failed"))
+        counts = ((self.known, "up to date"), *((self.statuses[status], status) for status in ("skipped", "failed")))
         return ", ".join([f"{self.fixed:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
 
 
@@ -140,40 +130,32 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-class Log:
-    """A JSON Lines file with a line for each file; `-` is standard error. A URL is written at the end."""
+@contextmanager
+def log_to(name: str | None, only_failures: bool = False) -> Iterator[Callable[[Result], None]]:
+    """A function that adds a JSON line about a result to a log; `-` is standard error, None no log.
 
-    def __init__(self, place: Target | str, only_failures: bool = False) -> None:
-        """Raises OSError if the file cannot be written."""
-        target = None if place == PIPE else target_named(str(place))
-        self._only_failures = only_failures
-        self._url = target if isinstance(target, Url) else None
-        self._is_own = isinstance(target, Path)
-        self._stream: IO[bytes] | None = io.BytesIO()
-        if isinstance(target, Path):
-            self._stream = target.open("wb")
-        elif target is None:
-            self._stream = None if sys.stderr is None else sys.stderr.buffer
+    A URL is written at the end. Raises OSError if the file cannot be written.
+    """
+    stream: IO[bytes] | None = None
+    if name == PIPE:
+        stream = None if sys.stderr is None else sys.stderr.buffer
+    elif name is not None:
+        stream = io.BytesIO() if is_url(name) else Path(name).open("wb")  # noqa: SIM115
 
-    def __enter__(self) -> Log:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._url is not None and isinstance(self._stream, io.BytesIO):
-            write_result(self._url, self._stream.getvalue())
-        elif self._is_own and self._stream is not None:
-            self._stream.close()
-
-    def add(self, result: Result) -> None:
-        """Add the line of a file. Raises OSError."""
-        if self._stream is None or (self._only_failures and result.status in ("fixed", "unchanged")):
+    def add(result: Result) -> None:
+        if stream is None or (only_failures and result.status in ("fixed", "unchanged")):
             return
-        entry: dict[str, object] = {"file": result.job.name}
-        if result.job.target is not None:
-            entry["target"] = str(result.job.target)
-        text = json.dumps(entry | result.entry(), ensure_ascii=False)
-        self._stream.write(f"{text}\n".encode("utf-8", "backslashreplace"))
-        self._stream.flush()
+        entry = {"file": result.job.name} | ({} if result.job.target is None else {"target": result.job.target})
+        stream.write(f"{json.dumps(entry | result.entry(), ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
+        stream.flush()
+
+    try:
+        yield add
+    finally:
+        if isinstance(stream, io.BytesIO):
+            write_result(str(name), stream.getvalue())
+        elif stream is not None and name != PIPE:
+            stream.close()
 
 
 @dataclass(slots=True)
@@ -186,7 +168,7 @@ class Run:
     order: WorkOrder
     reporter: Reporter
     summary: Summary
-    logs: Sequence[Log] = ()
+    logs: Sequence[Callable[[Result], None]] = ()
     fail_over: float | None = None
     #: Whether a line is printed from time to time where there is no terminal.
     long: bool = False
@@ -238,13 +220,14 @@ class Run:
     def _count(self, result: Result) -> None:
         self.summary.add(result)
         for log in self.logs:
-            log.add(result)
+            log(result)
 
     def _stop_if_failing(self, files: int) -> None:
-        done = self.summary.fixed + self.summary.failed
-        if self.fail_over is not None and done >= min(100, files) and self.summary.failing > self.fail_over:
-            share = f"{self.summary.failed:,} of {done:,} files failed"
-            raise CappuncError(f"stopped: {share}, more than {self.fail_over:g} % (--fail-over)")
+        failed, most = self.summary.failed, self.fail_over
+        done = self.summary.fixed + failed  # skipped ones do not count
+        if most is not None and done >= min(100, files) and 100 * failed > most * done:
+            share = f"{failed:,} of {done:,} files failed"
+            raise CappuncError(f"stopped: {share}, more than {most:g} % (--fail-over)")
 
     def _report(self, result: Result, listed: bool) -> None:
         """Report the result of a job, and write its data to standard output."""
@@ -260,7 +243,7 @@ class Run:
                 reporter.detail(result.error)
             else:
                 reporter.failure(result.error, result.status == "skipped")
-            for line in (result.trace or "").splitlines():
+            for line in result.trace.splitlines():
                 reporter.detail(line)
             return
         if result.note:
@@ -282,7 +265,7 @@ class Run:
 def _line(result: Result) -> str:
     """A line such as `talk.srt -> talk.fixed.srt: 341 words, 62 marks and 53 capitals set, 0.5 s`."""
     job = result.job
-    way = job.name if job.target is None or str(job.target) == job.source else f"{job.name} -> {job.target}"
+    way = job.name if job.target in (None, job.source) else f"{job.name} -> {job.target}"
     if not result.words:
         return f"{way}: has no words"
     # --attach, --diacritics and spelling change other things than marks and capitals.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from operator import itemgetter
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
@@ -32,28 +31,6 @@ _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 #: Errors about the file itself, which are not worth a retry, and those of an operation that a store lacks.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 _LACKING = (NotImplementedError, TypeError, ValueError)
-
-
-@dataclass(frozen=True, slots=True)
-class Url:
-    """A URL as the target of a result, with the few operations of Path that targets need."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __truediv__(self, relative: PurePath | str) -> Url:
-        name = relative if isinstance(relative, str) else relative.as_posix()
-        return Url(f"{self.text.rstrip('/')}/{name}")
-
-    @property
-    def suffix(self) -> str:
-        return PurePosixPath(self.text).suffix
-
-
-#: Where a result goes.
-Target = Path | Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,72 +58,59 @@ def fixed_part(pattern: str) -> str:
 
 def read_url(url: str) -> bytes:
     """All bytes of a file. Raises OSError and CappuncError."""
-    fs, path = _place(url)
-    data: bytes = _tried(lambda: fs.cat_file(path), url)
-    return data
+    return _ask(url, lambda fs, path: bytes(fs.cat_file(path)))
 
 
 def write_url(url: str, data: bytes) -> None:
     """Write a file atomically. Raises OSError and CappuncError."""
-    fs, path = _place(url)
-    if url.partition("://")[0].lower() in _ATOMIC_PUT:
-        _tried(lambda: fs.pipe_file(path, data), url)
-        return
-    folder = path.rpartition("/")[0]
-    part = f"{folder}/.cappunc-{random.getrandbits(64):016x}.tmp"
-    _tried(lambda: _possibly(lambda: fs.makedirs(folder, exist_ok=True)), url)
-    try:
-        _tried(lambda: fs.pipe_file(part, data), url)
-        _tried(lambda: fs.mv(part, path), url)
-    except BaseException:
-        with contextlib.suppress(Exception):
-            fs.rm_file(part)
-        raise
+
+    def rename(fs: Any, path: str) -> None:
+        folder = path.rpartition("/")[0]
+        part = f"{folder}/.cappunc-{random.getrandbits(64):016x}.tmp"
+        with suppress(*_LACKING):
+            fs.makedirs(folder, exist_ok=True)
+        try:
+            fs.pipe_file(part, data)
+            fs.mv(part, path)
+        except BaseException:
+            with suppress(Exception):
+                fs.rm_file(part)
+            raise
+
+    _ask(url, (lambda fs, path: fs.pipe_file(path, data)) if _scheme(url) in _ATOMIC_PUT else rename)
 
 
 def create_url(url: str, data: bytes) -> bool:
     """Write a file unless it exists; returns whether it was written. Not atomic in every store."""
-    fs, path = _place(url)
-    fs.invalidate_cache()
-    if _tried(lambda: fs.exists(path), url):
-        return False
-    try:
-        if not _tried(lambda: _possibly(lambda: fs.pipe_file(path, data, mode="create")), url):
-            _tried(lambda: fs.pipe_file(path, data), url)
-    except FileExistsError:
-        return False
-    return True
 
+    def create(fs: Any, path: str) -> bool:
+        if fs.exists(path):
+            return False
+        try:
+            fs.pipe_file(path, data, mode="create")
+        except FileExistsError:
+            return False
+        except _LACKING:
+            fs.pipe_file(path, data)
+        return True
 
-def _possibly(request: Callable[[], object]) -> bool:
-    """Whether the store knows this request, which is made."""
-    try:
-        request()
-    except _LACKING:
-        return False
-    return True
+    return _ask(url, create)
 
 
 def remove_url(url: str) -> None:
     """Remove a file, if it exists."""
-    fs, path = _place(url)
-    with contextlib.suppress(FileNotFoundError):
-        _tried(lambda: fs.rm_file(path), url)
+    with suppress(FileNotFoundError):
+        _ask(url, lambda fs, path: fs.rm_file(path))
 
 
 def url_exists(url: str) -> bool:
     """Whether a file or directory exists."""
-    fs, path = _place(url)
-    fs.invalidate_cache()
-    return bool(_tried(lambda: fs.exists(path), url))
+    return _ask(url, lambda fs, path: bool(fs.exists(path)))
 
 
 def is_url_directory(url: str) -> bool:
     """Whether a URL is a directory: it ends in a slash, or the store says so."""
-    if url.endswith("/"):
-        return True
-    fs, path = _place(url)
-    return "/" not in path.strip("/") or bool(_tried(lambda: fs.isdir(path), url))
+    return url.endswith("/") or _ask(url, lambda fs, path: "/" not in path.strip("/") or bool(fs.isdir(path)))
 
 
 def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
@@ -154,9 +118,7 @@ def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
 
     def entry(url: str) -> Entry | None:
         try:
-            fs, path = _place(url)
-            fs.invalidate_cache()
-            return _entry(url, PurePosixPath(url).name, _tried(lambda: fs.info(path), url))
+            return _entry(url, PurePosixPath(url).name, _ask(url, lambda fs, path: fs.info(path)))
         except (CappuncError, OSError):
             return None  # reported when the file is read
 
@@ -166,35 +128,28 @@ def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
         return {url: found for url, found in zip(urls, pool.map(entry, urls), strict=True) if found is not None}
 
 
-def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
-    """The files below a URL, directory by directory; with `hidden`, also those that begin with a dot.
+def walk_url(url: str, hidden: bool = False, below: str = "") -> Iterator[Entry]:
+    """The files below a URL, in order; with `hidden`, also those that begin with a dot. Their paths are `below` that.
 
     Raises OSError and CappuncError.
     """
-    fs, root = _place(url)
-    fs.invalidate_cache()
-    root = root.rstrip("/")
-    folders = [root]
-    while folders:
-        folder = folders.pop()
-        for info in sorted(_tried(partial(fs.ls, folder, detail=True, refresh=True), url), key=itemgetter("name")):
-            relative = str(info["name"])[len(root) :].strip("/")
-            # Stores may represent a directory by an empty file.
-            if not relative or (not hidden and PurePosixPath(relative).name.startswith(".")):
-                continue
-            if info["type"] == "directory":
-                folders.append(str(info["name"]))
-            elif not str(info["name"]).endswith("/"):
-                yield _entry(f"{url.rstrip('/')}/{relative}", relative, info)
+    root, found = _ask(url, lambda fs, path: (path.rstrip("/"), fs.ls(path.rstrip("/"), detail=True, refresh=True)))
+    for info in sorted(found, key=itemgetter("name")):
+        name = str(info["name"])[len(root) :].strip("/")
+        # Stores may represent a directory by an empty file.
+        if not name or (name.startswith(".") and not hidden):
+            continue
+        if info["type"] == "directory":
+            yield from walk_url(f"{url.rstrip('/')}/{name}", hidden, f"{below}{name}/")
+        elif not str(info["name"]).endswith("/"):
+            yield _entry(f"{url.rstrip('/')}/{name}", f"{below}{name}", info)
 
 
 def match_url(pattern: str) -> Iterator[Entry]:
     """The files that a pattern matches, by their paths below its fixed part. Raises OSError and CappuncError."""
-    fs, path = _place(pattern)
-    fs.invalidate_cache()
     base = fixed_part(pattern)
-    _, root = _place(base)
-    found: dict[str, dict[str, Any]] = _tried(lambda: fs.glob(path, detail=True), pattern)
+    root = _place(base)[1]
+    found: dict[str, dict[str, Any]] = _ask(pattern, lambda fs, path: fs.glob(path, detail=True))
     for name in sorted(found):
         relative = name[len(root) :].strip("/")
         if found[name]["type"] == "file":
@@ -209,44 +164,46 @@ def _entry(url: str, relative: str, info: dict[str, Any]) -> Entry:
     return Entry(url, relative, int(info.get("size") or 0), str(tag))
 
 
+def _scheme(url: str) -> str:
+    return url.partition("://")[0].lower()
+
+
 def _place(url: str) -> tuple[Any, str]:
     """The fsspec file system of a URL and the path in it. Raises CappuncError."""
-    scheme = url.partition("://")[0].lower()
+    scheme = _scheme(url)
     if scheme == "file":
         raise WrongUsage(f"{url}: a local file is named by its path, without file://")
     try:
-        from fsspec import get_filesystem_class
+        from fsspec import available_protocols
         from fsspec.core import url_to_fs
     except ImportError:
         raise CappuncError(f"URLs need fsspec: {install_extra(_EXTRAS.get(scheme, 's3'))}", url) from None
     if "::" in url:
         raise CappuncError("URLs with `::` are not supported", url)  # it would chain file systems
+    if scheme not in available_protocols():
+        raise WrongUsage(f"{url}: unknown storage {scheme}://")
     try:
-        get_filesystem_class(scheme)
-    except ValueError as error:
-        raise WrongUsage(f"{url}: unknown storage {scheme}://") from error
+        fs, path = url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(scheme, {}))
     except ImportError as error:
         missing = install_extra(_EXTRAS[scheme]) if scheme in _EXTRAS else error  # fsspec names the package
         raise CappuncError(f"{scheme}:// cannot be used: {missing}", url) from error
-    try:
-        fs, path = url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(scheme, {}))
     except Exception as error:
         raise CappuncError(_reason(error), url) from error
     return fs, str(path)
 
 
-def _tried(request: Callable[[], _Result], url: str) -> _Result:
-    """Make a request, with retries if the server is busy or the connection breaks.
+def _ask(url: str, request: Callable[[Any, str], _Result]) -> _Result:
+    """Make a request of the file system of a URL, with retries if the server is busy or the connection breaks.
 
     Raises OSError and CappuncError about the URL.
     """
+    fs, path = _place(url)
+    fs.invalidate_cache()
     for attempt in range(_TRIES):
         try:
-            return request()
+            return request(fs, path)
         except _FINAL as error:
             raise type(error)(error.errno, error.strerror or _reason(error), url) from error
-        except CappuncError:
-            raise
         except Exception as error:  # a server may answer anything
             if attempt == _TRIES - 1 or isinstance(error, (*_LACKING, LookupError)):
                 raise CappuncError(_reason(error), url) from error

@@ -42,7 +42,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
     request = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Fixer, "restore", slow)
-        results = Worker(WorkOrder(request, ResultWriter("in-place"))).run([Job(str(path), path)])
+        results = Worker(WorkOrder(request, ResultWriter("in-place"))).run([Job(str(path), str(path))])
         return [result.error for result in results if result.error is not None]
 
 

@@ -22,9 +22,8 @@ from cappunc_cli.files import urls
 from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.input_files import Job, match_paths
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.storage import is_url, names_in
+from cappunc_cli.files.storage import is_url, joined, names_in
 from cappunc_cli.files.urls import (
-    Url,
     create_url,
     fixed_part,
     is_url_directory,
@@ -197,8 +196,8 @@ def test_a_rename_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_url_is_joined_and_named_as_a_path() -> None:
-    assert str(Url("s3://b/") / "c/d.srt") == "s3://b/c/d.srt"
-    assert (Url("s3://b") / Path("c.srt")).suffix == ".srt"
+    assert joined("s3://b/", "c/d.srt") == joined("s3://b", Path("c/d.srt")) == "s3://b/c/d.srt"
+    assert joined("./b/", Path("c.srt")) == str(Path("b", "c.srt"))
 
 
 def test_commands_take_urls(tiny_model: Path, tmp_path: Path) -> None:
@@ -311,7 +310,7 @@ def test_each_directory_is_read_once_for_a_pattern(tmp_path: Path, monkeypatch: 
     read: list[str] = []
     real = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: (read.append(str(path)), real(path))[1])
-    found = [relative for _, relative in match_paths(f"{tmp_path}/*/*/*/*.txt", pytest.fail)]
+    found = [entry.relative for entry in match_paths(f"{tmp_path}/*/*/*/*.txt", pytest.fail)]
     assert found == ["a/b/c/x.txt", "a/b/d/x.txt", "a/e/c/x.txt", "f/b/c/x.txt"]
     assert sorted(read) == sorted({str(tmp_path / part) for name in found for part in Path(name).parents})
 

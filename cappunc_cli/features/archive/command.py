@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,20 +18,19 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     stoppable,
-    usage_errors,
 )
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import BadOption, WrongUsage
 from cappunc_cli.features.archive.options import ArchiveOptions
 from cappunc_cli.features.archive.ray_workers import RayOptions, on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import checked_targets, refuse_file
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Executor, WorkOrder, in_this_process
-from cappunc_cli.files.storage import PIPE, checked_name, is_url, target_named
-from cappunc_cli.files.summary import Log, Run, Summary
+from cappunc_cli.files.storage import PIPE, checked_name, is_url, joined
+from cappunc_cli.files.summary import Run, Summary, log_to
 
 
 def archive(context: typer.Context, options: ArchiveOptions) -> None:
@@ -42,7 +40,7 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
         raise WrongUsage("name SOURCE and TARGET: directories or URLs")
     refuse_second_read(glossary=options.changes.glossary, files_from=options.files_from)
     inputs = Inputs(tuple(sources), options.files_from, options.nul, options.format_name, options.encoding)
-    request = fix_request(context, options.model, inputs, options.changes.restoring, options.changes)
+    request = fix_request(context, options.model, inputs, options.changes)
     reporter = make_reporter(context, options.messages)
     executor = _executor(options, reporter)
     names = input_names(context, inputs)
@@ -54,20 +52,16 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     summary = Summary()
     run = Run(WorkOrder(request, writer, memory), reporter, summary, fail_over=options.fail_over, long=True)
 
-    def done() -> str:
-        return FileTally(summary.asked, summary.done).summary(resumable=not options.force)
-
-    with stoppable(reporter, done), TargetLock(record) as lock, ExitStack() as opened:
+    report = options.report or joined(target, f"{PRIVATE}/refused.jsonl")
+    with stoppable(reporter, lambda: summary.done(not options.force)), TargetLock(record) as lock:
         run.check = lock.check
-        todo = run.plan(_jobs(names, inputs, options, record, reporter))
+        todo = run.plan(_jobs(names, inputs, options, target, reporter))
         size = sum(job.size for job in todo)
         reporter.info(f"{len(todo):,} of {summary.asked:,} files to do, {size / 1e6:,.1f} MB")
-        report = target_named(options.report) if options.report else record.at(f"{PRIVATE}/refused.jsonl")
-        run.logs = [opened.enter_context(Log(report, only_failures=True))]
-        if options.log is not None:
-            run.logs.append(opened.enter_context(Log(options.log)))
-        # The largest first, so that the run does not end on a large one.
-        run.over(sorted(todo, key=lambda job: -job.size), executor)
+        with log_to(report, only_failures=True) as refused, log_to(options.log) as log:
+            run.logs = [refused, log]
+            # The largest first, so that the run does not end on a large one.
+            run.over(sorted(todo, key=lambda job: -job.size), executor)
     for line in summary.table():
         reporter.info(line)
     if summary.failed or reporter.errors:
@@ -86,25 +80,21 @@ def _refuse_target(names: Sequence[str], target: str) -> None:
         raise WrongUsage(f"{target} is not a directory")
 
 
-def _jobs(
-    names: Sequence[str], inputs: Inputs, options: ArchiveOptions, record: Record, reporter: Reporter
-) -> list[Job]:
-    """The jobs with their targets. Raises BadParameter if two have the same, or if a report or log is one of them."""
+def _jobs(names: Sequence[str], inputs: Inputs, options: ArchiveOptions, target: str, reporter: Reporter) -> list[Job]:
+    """The jobs with their targets. Raises BadOption if two have the same, or if a report or log is one of them."""
     also_read = files_to_read(options.changes.glossary, options.files_from)
-    found = input_jobs(names, inputs, reporter, record.root)
-    with usage_errors():
-        targets = [replace(job, target=record.at(job.relative.as_posix())) for job in found]
-        jobs = checked_targets(targets, "TARGET", also_read)
-        for option, name in (("--report", options.report), ("--log", options.log)):
-            refuse_file(name, option, jobs, also_read)
+    found = input_jobs(names, inputs, reporter, target)
+    jobs = [replace(job, target=joined(target, job.relative)) for job in found]
+    jobs = checked_targets(jobs, "TARGET", also_read)
+    refuse_file(options.report, "--report", jobs, also_read)
+    refuse_file(options.log, "--log", jobs, also_read)
     return jobs
 
 
 def _executor(options: ArchiveOptions, reporter: Reporter) -> Executor:
     if not _on_ray(options):
         if options.jobs is not None or options.metrics_port is not None:
-            name = "--jobs" if options.jobs is not None else "--metrics-port"
-            raise typer.BadParameter("needs --ray", param_hint=name)
+            raise BadOption("needs --ray", "--jobs" if options.jobs is not None else "--metrics-port")
         return in_this_process(reporter.detail)
     gpu = options.model.device.startswith("cuda")
     ray = RayOptions(options.ray_address, options.jobs, gpu, options.file_timeout, options.metrics_port)

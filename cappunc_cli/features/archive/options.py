@@ -9,17 +9,6 @@ from cappunc_cli.cli.options import Changes, EncodingName, Force, FormatName, Lo
 from cappunc_cli.options import EXPERT, FILES, SPEED, Option
 
 
-def percent(text: str) -> float:
-    """A percentage, written `5%` or `5`; raises ValueError."""
-    try:
-        share = float(text.strip().removesuffix("%"))
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 100:
-        raise ValueError(f"must be a percentage from 0 to 100, such as 5%, not {text!r}")
-    return share
-
-
 @dataclass(frozen=True, slots=True)
 class ArchiveOptions:
     """Restore an archive: more files than fit into one process.
@@ -51,7 +40,7 @@ class ArchiveOptions:
     report: Annotated[str | None, Option("Write the refused files, as JSON Lines.", FILES, metavar="FILE")] = None
     log: Log = None
     fail_over: Annotated[
-        float | None, Option("Stop when more than N% of the files are refused.", FILES, metavar="N%", check=percent)
+        float | None, Option("Stop when more than N% of the files are refused.", FILES, metavar="N%", least=0, most=100)
     ] = None
     ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
     ray_address: Annotated[

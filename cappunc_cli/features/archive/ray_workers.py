@@ -255,7 +255,7 @@ class RayWorker:
             faulthandler.cancel_dump_traceback_later()
         for result in results:
             self._metrics.count(result)
-        return [replace(result, data=None, read=None) for result in results]
+        return [replace(result, data=None) for result in results]
 
 
 def _limit_memory(more: int) -> None:

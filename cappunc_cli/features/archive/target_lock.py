@@ -18,7 +18,8 @@ from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.urls import Url, create_url, read_url, remove_url, write_url
+from cappunc_cli.files.storage import is_url, joined
+from cappunc_cli.files.urls import create_url, read_url, remove_url, write_url
 
 if sys.platform == "win32":
     import msvcrt
@@ -34,17 +35,17 @@ class TargetLock:
 
     def __init__(self, record: Record) -> None:
         self._root, self._run = record.root, record.run
-        self._place = record.at(f"{PRIVATE}/lock")
+        self._place = joined(record.root, f"{PRIVATE}/lock")
         self._file: IO[str] | None = None
         self._ended = threading.Event()
         self._renewer = threading.Thread(target=self._renew, daemon=True)
         self._lost: CappuncError | None = None
 
     def __enter__(self) -> TargetLock:
-        if isinstance(self._place, Url):
-            self._lease(self._place.text)
+        if is_url(self._place):
+            self._lease(self._place)
         else:
-            self._lock(self._place)
+            self._lock(Path(self._place))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,7 +55,7 @@ class TargetLock:
             return
         self._renewer.join()
         if self._lost is None:
-            remove_url(str(self._place))
+            remove_url(self._place)
 
     def check(self) -> None:
         """Raises CappuncError if another driver has taken over an expired lease."""
@@ -97,7 +98,7 @@ class TargetLock:
                 if holder.get("run") not in (self._run, None):
                     self._lost = self._refusal(holder)
                     return
-                write_url(str(self._place), self._content().encode())
+                write_url(self._place, self._content().encode())
 
     def _content(self) -> str:
         holder = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
@@ -105,14 +106,14 @@ class TargetLock:
 
     def _holder(self) -> dict[str, Any]:
         try:
-            return _parsed(read_url(str(self._place)).decode("utf-8", "replace"))
+            return _parsed(read_url(self._place).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
 
     def _refusal(self, holder: dict[str, Any]) -> CappuncError:
         who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
         hint = ""
-        if isinstance(self._place, Url):
+        if is_url(self._place):
             hint = f"; if it has died, try again {DEAD_S:.0f} seconds after its end"
         return CappuncError(f"{who} is writing to it{hint}", self._root)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     files_to_read,
@@ -17,7 +18,6 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     tallied,
-    usage_errors,
 )
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
@@ -32,11 +32,12 @@ from cappunc_cli.files.caption_report import (
 from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
+from cappunc_cli.files.language_detection import DEFAULT
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import ModelChoice
-from cappunc_cli.files.storage import PIPE, target_named, write_result
+from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
@@ -53,7 +54,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         refuse_typed(context, unused, "does not apply to --captions, which needs no model")
     reporter = make_reporter(context, options.messages)
     inputs = options.inputs
-    refuse_second_read(files_from=inputs.files_from, FILES=inputs.files if inputs.files_from else inputs.files or PIPE)
+    refuse_second_read(inputs)
     names = input_names(context, inputs)
     jobs = input_jobs(names, inputs, reporter, results=True)
     if options.captions is not None:
@@ -62,7 +63,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         )
         return
     found: list[Report] = []
-    request = fix_request(context, options.model, inputs, Options(pauses=options.pauses))
+    request = fix_request(context, options.model, inputs, Changes(Options(pauses=options.pauses)))
     with tallied(reporter, len(jobs), "checked") as tally:
         for inspected in inspect_files(jobs, request, missing_entries, reporter, tally):
             found.append(inspected)
@@ -80,13 +81,12 @@ def check(context: typer.Context, options: CheckOptions) -> None:
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
     """Report the faults of captions by the limits of a profile for each language."""
     inputs, file = options.inputs, options.report
-    with usage_errors():
-        check_report_name(file)
-        refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
+    check_report_name(file)
+    refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
 
     def faults(job: Job) -> Report:
         text, _ = read_job(job, reporter)
-        code = ModelChoice(options.model.lang).language_of(text)
+        code = ModelChoice(options.model.lang).language_of(text) or DEFAULT
         document = read(text, job.source, inputs.format_name)
         return document_report(job.name, document, language(code), profiles.of(code))
 
@@ -100,7 +100,7 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
     if options.as_json:
         write_text(rendered(reports, ".json"))
     if file is not None:
-        write_result(target_named(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
+        write_result(file, shown_utf_8(rendered(reports, Path(file).suffix.lower())))
     if reports:
         reporter.info(f"{profiles_used(reports)}: {summary(reports)}")
     if reporter.errors or has_faults(reports, options.fail_on):

@@ -10,6 +10,7 @@ import typer
 
 from cappunc_cli.api import Opened
 from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
@@ -20,7 +21,6 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     tallied,
-    usage_errors,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
@@ -28,13 +28,14 @@ from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KIND
 from cappunc_cli.files.caption_report import check_report_name, rendered
 from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.fixer import Division, Fixer, Fixers
-from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
+from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.storage import PIPE, target_named, write_result
+from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
@@ -53,9 +54,8 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     names = input_names(context, options.inputs)
     reporter = make_reporter(context, options.messages)
     found = input_jobs(names, options.inputs, reporter, options.output)
-    with usage_errors():
-        jobs = _planned(found, file_suffix(kind), names, options)
-        named = asked_names(options.speaker)
+    jobs = _planned(found, file_suffix(kind), names, options)
+    named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
     converter = Converter(kind, options.speakers, options.times, options.attach, named, writing)
     _make(context, options, jobs, converter.make, reporter)
@@ -77,7 +77,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
         _make(context, options, jobs, maker.make, reporter)
     if options.report is not None:
         page = rendered(maker.reports, Path(options.report).suffix.lower())
-        write_result(target_named(options.report), shown_utf_8(page))
+        write_result(options.report, shown_utf_8(page))
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -110,8 +110,7 @@ def _check_captions(context: typer.Context, options: CaptionsOptions) -> str | N
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
         unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
         refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
-    with usage_errors():
-        check_report_name(options.report)
+    check_report_name(options.report)
     kind = to or named_kind(options.output, CAPTION_KINDS)
     _refuse_other_name(to, options.output, CAPTION_KINDS)
     if options.speakers == "voice" and not rewrap and kind in (None, "srt"):
@@ -129,9 +128,7 @@ def _refuse_other_name(to: str | None, output: str | None, kinds: Sequence[str])
 def _check_inputs(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> None:
     if not restore:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")
-    inputs = options.inputs
-    read = inputs.files if inputs.files_from else inputs.files or PIPE
-    refuse_second_read(glossary=options.glossary, files_from=inputs.files_from, FILES=read)
+    refuse_second_read(options.inputs, glossary=options.glossary)
 
 
 def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporter: Reporter) -> list[Job]:
@@ -144,12 +141,11 @@ def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporte
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    with usage_errors():
-        jobs = _planned(found, None if rewrap else file_suffix(kind), names, options, ".captions")
-        refuse_file(report, "--report", jobs, _also_read(options))
+    jobs = _planned(found, None if rewrap else file_suffix(kind), names, options, ".captions")
+    refuse_file(report, "--report", jobs, _also_read(options))
     file = Path(output or "")
     named = options.to or named_kind(output, CAPTION_KINDS)
-    if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [file]:
+    if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [str(file)]:
         why = f"{output} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
         raise typer.BadParameter(why, param_hint="-o")
     return jobs
@@ -194,9 +190,9 @@ def _make(
     reporter: Reporter,
 ) -> None:
     """Make and write each file; with --no-restore no model is used. Failures go to the `reporter`. Raises BadModel."""
-    terms = load_glossaries(options.glossary if options.restore else None)
-    request = fix_request(context, options.model, options.inputs, Options(glossary=terms))
-    term_check = TermCheck(terms)
+    changes = Changes(Options(), options.glossary if options.restore else ())
+    request = fix_request(context, options.model, options.inputs, changes)
+    term_check = TermCheck(request.options.glossary)
     writer = ResultWriter("force" if options.force else "new", hint="")
 
     def made(job: Job) -> None:
@@ -208,8 +204,8 @@ def _make(
         if options.restore:
             division = fixers.divide(document, text)
         else:
-            chosen = ("", request.choice.language_of(text))
-            division = Division(document, Fixer(request, chosen, reporter.info), {})
+            spoken = ModelChoice(request.choice.lang).language_of(text)
+            division = Division(document, Fixer(request, ("", spoken), reporter.info), {})
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
         data, summary = make(Opened(division, job.name, encoding))

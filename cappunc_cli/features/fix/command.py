@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 import typer
@@ -17,18 +16,18 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     stoppable,
-    usage_errors,
 )
+from cappunc_cli.errors import BadOption
 from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import plan_jobs, refuse_file, replaceable
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record
 from cappunc_cli.files.results import Mode, ResultWriter
 from cappunc_cli.files.run import Executor, WorkOrder, in_processes, in_this_process
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
-from cappunc_cli.files.summary import Log, Run, Summary
+from cappunc_cli.files.summary import Run, Summary, log_to
 from cappunc_cli.restoration.models.registry import NETWORK
 
 
@@ -36,36 +35,27 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     """Fix the files that are not up to date; exit with 1 if one of them failed."""
     _check(context, options)
     reporter = make_reporter(context, options.messages)
-    request = fix_request(context, options.model, options.inputs, options.changes.restoring, options.changes)
+    request = fix_request(context, options.model, options.inputs, options.changes)
     jobs = _jobs(input_names(context, options.inputs), options, reporter)
     request.check()
     mode: Mode = "diff" if options.diff else "in-place" if options.in_place else "force" if options.force else "new"
-    root = _root(options.output, jobs)
-    record = None if root is None else Record(root, request.signature())
+    # A record lets the next run go on where this one was stopped.
+    output, record = options.output, None
+    if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
+        record = Record(output, request.signature())
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
     summary, unread = Summary(terms=terms), reporter.errors
-    run = Run(WorkOrder(request, ResultWriter(mode, record)), reporter, summary)
-    resumable = (root is not None and not options.force) or options.in_place
-    with (
-        stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)),
-        Log(options.log) if options.log is not None else nullcontext() as log,
-    ):
-        run.logs = [log] if log is not None else []
+    resumable = (record is not None and not options.force) or options.in_place
+    with stoppable(reporter, lambda: summary.done(resumable)), log_to(options.log) as log:
+        run = Run(WorkOrder(request, ResultWriter(mode, record)), reporter, summary, [log])
         todo = run.plan(jobs)
-        summary.asked, summary.failed = summary.asked + unread, unread
+        summary.asked, summary.statuses["failed"] = summary.asked + unread, unread
         run.over(todo, _executor(options, todo, reporter))
     summary.report(reporter)
     if terms is not None and not (summary.known or summary.stopped):
         terms.report(reporter)  # which terms earlier runs found is not recorded
     if reporter.errors:
         raise typer.Exit(1)
-
-
-def _root(output: str | None, jobs: Sequence[Job]) -> str | None:
-    """The local directory of the results, where a record lets the next run go on where this one was stopped."""
-    if output is None or output == PIPE or is_url(output):
-        return None
-    return None if any(job.target == Path(output) for job in jobs) else output
 
 
 def _executor(options: FixOptions, jobs: Sequence[Job], reporter: Reporter) -> Executor:
@@ -77,28 +67,25 @@ def _executor(options: FixOptions, jobs: Sequence[Job], reporter: Reporter) -> E
 
 
 def _check(context: typer.Context, options: FixOptions) -> None:
-    """Raises BadParameter for options that contradict each other."""
+    """Raises BadOption for options that contradict each other."""
     if options.diff and (options.in_place or options.output is not None):
-        raise typer.BadParameter("writes nothing, so it excludes -o and --in-place", param_hint="--diff")
+        raise BadOption("writes nothing, so it excludes -o and --in-place", "--diff")
     if options.diff or options.in_place:
         why = "--diff, which writes nothing" if options.diff else "--in-place, which overwrites the files"
         refuse_typed(context, ("force",), f"has no effect with {why}")
-    engine, inputs = options.model.engine, options.inputs
-    if engine != NETWORK:
-        refuse_typed(context, ("jobs",), f"does not apply to --engine {engine}, which runs in one process")
-    read = inputs.files if inputs.files_from else inputs.files or PIPE
-    refuse_second_read(glossary=options.changes.glossary, files_from=inputs.files_from, FILES=read)
+    if options.model.engine != NETWORK:
+        why = f"does not apply to --engine {options.model.engine}, which runs in one process"
+        refuse_typed(context, ("jobs",), why)
+    refuse_second_read(options.inputs, glossary=options.changes.glossary)
 
 
 def _jobs(names: list[str], options: FixOptions, reporter: Reporter) -> list[Job]:
-    """The jobs with their targets; raises BadParameter for targets that cannot be."""
-    inputs, output = options.inputs, options.output
-    also_read = files_to_read(options.changes.glossary, inputs.files_from)
-    jobs = input_jobs(names, inputs, reporter, output)
+    """The jobs with their targets; raises BadOption for targets that cannot be."""
+    also_read = files_to_read(options.changes.glossary, options.inputs.files_from)
+    jobs = input_jobs(names, options.inputs, reporter, options.output)
     if options.in_place:
         jobs = replaceable(jobs, lambda note: reporter.failure(note, True), also_read)
     if not options.diff:
-        with usage_errors():
-            jobs = plan_jobs(jobs, output, options.in_place, names, also_read=also_read)
-            refuse_file(options.log, "--log", jobs, also_read)
+        jobs = plan_jobs(jobs, options.output, options.in_place, names, also_read=also_read)
+        refuse_file(options.log, "--log", jobs, also_read)
     return jobs

@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.usage import (
     files_to_read,
     fix_request,
@@ -20,7 +21,6 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     tallied,
-    usage_errors,
 )
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions
@@ -29,7 +29,7 @@ from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Division, Fixers
-from cappunc_cli.files.glossary_file import TermCheck, load_glossaries
+from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
     Report,
@@ -45,7 +45,7 @@ from cappunc_cli.files.plan import plan_jobs, refuse_file
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.storage import PIPE, errors_about, is_pipe, read_bytes, read_text, target_named, write_result
+from cappunc_cli.files.storage import PIPE, errors_about, is_pipe, read_bytes, read_text, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -64,11 +64,10 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         _apply(names, options, reporter)
         return
     jobs = input_jobs(names, inputs, reporter, results=True)
-    restoring = Options(marks=options.marks, pauses=options.pauses, glossary=load_glossaries(options.glossary))
-    request = fix_request(context, options.model, inputs, restoring)
+    changes = Changes(Options(marks=options.marks, pauses=options.pauses), options.glossary)
+    request = fix_request(context, options.model, inputs, changes)
     if options.open_ or html is not None:
-        with usage_errors():
-            refuse_file(html, "--html", jobs, files_to_read(options.glossary, options.compare))
+        refuse_file(html, "--html", jobs, files_to_read(options.glossary, options.compare))
         _page(_session(jobs, request, options, reporter), html, reporter)
         return
     _list(jobs, request, options, reporter)
@@ -125,8 +124,7 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
     if of_page:
         refuse_typed(context, ("most",), "applies to lists only: a page has all places")
-    files = options.inputs.files or PIPE
-    refuse_second_read(apply=options.apply, compare=options.compare, glossary=options.glossary, FILES=files)
+    refuse_second_read(options.inputs, apply=options.apply, compare=options.compare, glossary=options.glossary)
 
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
@@ -134,8 +132,7 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = input_jobs(names, options.inputs, reporter, output)
-    with usage_errors():
-        [job] = plan_jobs(found, output, in_place, also_read=[decisions])
+    [job] = plan_jobs(found, output, in_place, also_read=[decisions])
     request = FixRequest(format=options.inputs.format_name, fps=options.inputs.fps)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     with errors_about(decisions):
@@ -182,7 +179,7 @@ def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
         if html == PIPE:
             write_stdout(data)
             return
-        write_result(target_named(html), data)
+        write_result(html, data)
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
     with ReviewServer(session) as server:

@@ -14,7 +14,7 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.results import ResultWriter, read_version
+from cappunc_cli.files.results import ResultWriter, read_input
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -111,11 +111,11 @@ def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writ
 
     Raises CappuncError and OSError; then nothing is written.
     """
-    data, version = read_version(job.source)
+    data, job = read_input(job)
     decided = with_decisions(data, decisions, request, job)
     if job.target is None:
         write_stdout(decided.data)
     else:
         writer.check(job)
-        writer.write(job, decided.data, version)
+        writer.write(job, decided.data)
     return decided

@@ -24,8 +24,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
-from cappunc_cli.files.urls import Target
+from cappunc_cli.files.storage import about, is_pipe, read_bytes
 from cappunc_cli.pages.review_page import compared, review_page
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class ReviewSession:
         #: The content of a pipe, which cannot be read again.
         self.piped: bytes | None = None
         self._known: Examined | None = None
-        self._ours: dict[Target, str] = {}
+        self._ours: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def report(self, alone: bool = False) -> Report:
@@ -81,25 +80,25 @@ class ReviewSession:
             if is_pipe(self.job.source):
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
-            target = target_named(source if self.in_place else str(sibling(source, fixed_name(Path(source)))))
+            target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
             decided = apply_decisions(
                 decisions, replace(self.job, target=target), self.fixers.request, self._writer(target)
             )
             self._ours[target] = sha256(decided.data)
             return {
-                "written": str(target),
+                "written": target,
                 "changed": decided.changed,
                 "refused": [[d.word + 1, written, d.text] for d, written in decided.refused],
                 "in_place": self.in_place,
                 "sha256": self._ours[target],
             }
 
-    def _writer(self, target: Target) -> ResultWriter:
+    def _writer(self, target: str) -> ResultWriter:
         """Overwrites nothing but the file in place, and what this session itself has written."""
         if self.in_place:
             return ResultWriter("in-place")
         with suppress(FileNotFoundError):
-            if target in self._ours and sha256(read_bytes(str(target))) == self._ours[target]:
+            if target in self._ours and sha256(read_bytes(target)) == self._ours[target]:
                 return ResultWriter("force")
         return ResultWriter("new")
 

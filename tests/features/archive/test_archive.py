@@ -240,14 +240,14 @@ def test_report_and_log(tree: Path) -> None:
 
 def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path) -> None:
     worker = Worker(WorkOrder(REQUEST, ResultWriter("new"), memory=1 << 20))
-    job = Job(str(tree / "in/none.txt"), tree / "none.txt", size=2 << 30)
+    job = Job(str(tree / "in/none.txt"), str(tree / "none.txt"), size=2 << 30)
     (result,) = worker.run([job])
     assert result.error == f"{job.source}: has 2,048 MB, more than --file-memory allows (1 MB)"
 
 
 def test_a_group_of_a_dead_worker_is_done_again(tree: Path) -> None:
     """Some of its results are there already."""
-    jobs = [Job(str(tree / "in" / name), tree / "out" / name) for name in ("0.txt", "2.txt")]
+    jobs = [Job(str(tree / "in" / name), str(tree / "out" / name)) for name in ("0.txt", "2.txt")]
     writer = ResultWriter("new", Record(str(tree / "out"), "s", "run"))
     assert [result.status for result in Worker(WorkOrder(REQUEST, writer)).run(jobs[:1])] == ["fixed"]
     assert [result.status for result in Worker(WorkOrder(REQUEST, writer)).run(jobs)] == ["fixed", "fixed"]
