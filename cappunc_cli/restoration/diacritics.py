@@ -12,8 +12,7 @@ from unicodedata import normalize
 from cappunc_cli.document.labels import strip
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.trigram_engine import NgramEngine, chunk_posteriors
-from cappunc_cli.restoration.models.trigrams import WordForm
+from cappunc_cli.restoration.models.trigram_engine import Lattice, NgramEngine
 
 #: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
 _RARE = 20
@@ -69,14 +68,15 @@ class DiacriticRestorer:
         if all(len(choices) == 1 for choices in spellings):
             return [choices[0] for choices in spellings]
         known = self._engine.forms
-        forms: list[list[WordForm]] = [[form for s in choices for form in known.of(s)] for choices in spellings]
+        forms = [[form for s in choices for form in known.of(s)] for choices in spellings]
+        lattice = Lattice(self._engine.model, forms, [False] * len(bare))
         owners = [[s for s in choices for _ in known.of(s)] for choices in spellings]
         result = list(bare)
         for chunk in split(len(bare), _WINDOW, _OVERLAP):
-            _, states = chunk_posteriors(self._engine.model, forms, [False] * len(bare), chunk)
+            _, states = lattice.posteriors(chunk)
             for i in range(chunk.start + chunk.before, chunk.stop - chunk.after):
                 totals: dict[str, float] = {}
-                for owner, probability in zip(owners[i], states[i - chunk.start].sum(0).tolist(), strict=True):
+                for owner, probability in zip(owners[i], states[i - chunk.start].sum(0).tolist(), strict=False):
                     totals[owner] = totals.get(owner, 0.0) + probability
                 result[i] = max(totals, key=lambda word: totals[word])
         return result

@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from cappunc_cli.document.labels import (
-    CASE_CLASSES,
-    FOLD,
-    LOWER,
-    MARK_CLASSES,
-    TERMINAL,
-    UPPER,
-    Case,
-    Label,
-    dress,
-)
+from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, TERMINAL, UPPER, Case, Label, dress
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import allowed_posteriors

@@ -14,14 +14,7 @@ from operator import is_
 
 import numpy as np
 
-from cappunc_cli.document.labels import (
-    LOWER,
-    MARK_CLASSES,
-    UPPER,
-    Label,
-    cached_strip,
-    dress,
-)
+from cappunc_cli.document.labels import LOWER, MARK_CLASSES, UPPER, Label, cached_strip, dress
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
@@ -36,11 +29,7 @@ from cappunc_cli.restoration.decoding.capitals import (
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.paired_marks import (
-    close_questions,
-    place_paired_marks,
-    without_opening_marks,
-)
+from cappunc_cli.restoration.decoding.paired_marks import close_questions, place_paired_marks, without_opening_marks
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,

@@ -9,7 +9,6 @@ for each mark and form, as from the ONNX engine, and the same decoder serves bot
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -56,116 +55,101 @@ class NgramEngine:
     ) -> Iterator[tuple[Chunk, Rows]]:
         """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks]; `pauses` are ignored."""
         del pauses
-        forms = [self.forms.of(self._language.spelled(word)) for word in words]
+        if not chunks:
+            return
+        lattice = Lattice(self.model, [self.forms.of(self._language.spelled(word)) for word in words], turns)
         for chunk in chunks:
-            yield chunk, self._rows(forms, turns, chunk)
-
-    def _rows(self, forms: Sequence[Sequence[WordForm]], turns: Sequence[bool], chunk: Chunk) -> Rows:
-        marks, states = chunk_posteriors(self.model, forms, turns, chunk)
-        cases = np.zeros((len(chunk), len(CASE_CLASSES)))
-        for i, state in enumerate(states):
-            numbers = np.array([CASE_CLASSES.index(form.case) for form in forms[chunk.start + i]])
+            marks, states = lattice.posteriors(chunk)
+            numbers = lattice.cases[chunk.start : chunk.stop]
             # A lower-case form is written with a capital after a sentence end.
-            raised = np.where(numbers == LOWER, state[_ENDS].sum(0), 0)
-            cases[i] = np.bincount(numbers, state.sum(0) - raised, len(CASE_CLASSES))
-            cases[i, CAPITAL] += raised.sum()
-        return np.concatenate([cases, marks], axis=1, dtype=np.float32)
+            raised = np.where(numbers == LOWER, states[:, _ENDS].sum(1), 0)
+            kept = (states.sum(1) - raised)[..., None]
+            cases = np.where(numbers[..., None] == np.arange(len(CASE_CLASSES)), kept, 0).sum(1)
+            cases[:, CAPITAL] += raised.sum(1)
+            yield chunk, np.concatenate([cases, marks], axis=1, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """From a word of F forms, and the slot before it, to the next word of F' forms.
+class Lattice:
+    """All readings of a text: before each word a slot, and for the word one of its F forms.
 
-    The slots before a word are the 8 marks, and for no mark the forms of the previous word. `marks` [slots, F, 8] is
-    P(mark | slot, form), `rest` [slots, F] the probability that no mark follows. `after_mark` [8, F, F'] is P(form of
-    the next word | form, mark), `after_word` [slots, F, F'] that without a mark; where the text ends, F' is 1, for its
-    end.
+    The slots before a word are the 8 marks, and for no mark the forms of the previous word. Words with fewer forms than
+    F have further ones of probability 0, so that whole chunks are looked up at once.
     """
 
-    marks: Floats
-    rest: Floats
-    after_mark: Floats
-    after_word: Floats
+    def __init__(self, model: Trigrams, forms: Sequence[Sequence[WordForm]], turns: Sequence[bool]) -> None:
+        """`forms` are those of each word of a text of at least one, `turns` whether a turn ends with it."""
+        self._model = model
+        width = max(map(len, forms))
+        table = np.array([[*own, *[WordForm(0, -np.inf, -1)] * (width - len(own))] for own in forms])
+        self._tokens: Integers = table[..., 0].astype(np.int64)
+        self._shares: Floats = np.exp(table[..., 1])
+        #: The column of each form's case, [words, F].
+        self.cases: Integers = table[..., 2].astype(np.int64)
+        turn = np.array(turns, np.bool_)
+        self._begins = np.append(True, turn[:-1])
+        #: The tokens after each word if no mark follows, and the probability of each as its form.
+        self._following, self._next = np.roll(self._tokens, -1, 0), np.roll(self._shares, -1, 0)
+        # After the end of a turn comes the first word of the next one, after the text its end.
+        self._next[turn] *= np.exp(model.after_one(np.array([BEGIN]), self._following[turn]))
+        self._next[-1] = np.arange(width) == 0
+        turn[-1] = True
+        self._following[turn] = END
 
+    def posteriors(self, chunk: Chunk) -> tuple[Floats, Floats]:
+        """The posteriors of the mark after each word of a chunk [words, 9], and of its states [words, slots, F].
 
-def chunk_posteriors(
-    model: Trigrams, forms: Sequence[Sequence[WordForm]], turns: Sequence[bool], chunk: Chunk
-) -> tuple[Floats, list[Floats]]:
-    """Posteriors of a chunk: of the mark after each word [words, 9], and of each word's states [slots, F].
+        Column 0 of the former is no mark. Forward-backward over all readings (Baum et al. 1970), each step normalised.
+        """
+        own = slice(chunk.start, chunk.stop)
+        marks, marked, plain = self._steps(own)
+        if chunk.stop < len(self._tokens):  # what comes after the chunk is unknown
+            marked[-1] = plain[-1] = 0
+            marked[-1, ..., 0], plain[-1, ..., 0] = 1, np.maximum(1 - marks[-1].sum(2), 1e-3)
+        # The words before a chunk are unknown, too.
+        first = self._tokens[chunk.start]
+        log_p = self._model.log_p[first] if chunk.start else self._model.after_one(np.array([BEGIN]), first)
+        # The last state is that of what follows the chunk.
+        states = np.empty((len(chunk) + 1, *plain.shape[1:3]))
+        states[0] = _normalised(np.broadcast_to(self._shares[chunk.start] * np.exp(log_p), states.shape[1:]))
+        for i in range(len(chunk)):
+            after_mark = np.einsum("mf,mfg->mg", np.einsum("pf,pfm->mf", states[i], marks[i]), marked[i])
+            states[i + 1] = _normalised(np.concatenate([after_mark, np.einsum("pf,pfg->fg", states[i], plain[i])]))
+        backward = np.ones(states.shape[1:])
+        for i in range(len(chunk) - 1, -1, -1):
+            after_mark = np.einsum("pfm,mf->pf", marks[i], np.einsum("mfg,mg->mf", marked[i], backward[:_MARKS]))
+            backward = _normalised(after_mark + np.einsum("pfg,fg->pf", plain[i], backward[_MARKS:]))
+            states[i] = _normalised(states[i] * backward)
+        slots = states[1:].sum(2)
+        after = np.column_stack([slots[:, _MARKS:].sum(1), slots[:, :_MARKS]])
+        return after / np.maximum(after.sum(1, keepdims=True), _LEAST), states[:-1]
 
-    `forms` are those of each word of the text, `turns` whether a turn ends with it. Column 0 of the former is no mark;
-    a state is a slot and a form. Forward-backward over all readings (Baum et al. 1970), with each step normalised.
-    """
-    count, ends = len(chunk), chunk.stop == len(forms)
-    steps = list(_steps(model, forms, turns, chunk))
-    # The words before a chunk are unknown.
-    forward = [_normalised(np.broadcast_to(_first(model, forms, chunk.start), steps[0].rest.shape))]
-    for step in steps[:-1]:
-        marked = np.einsum("pf,pfm->mf", forward[-1], step.marks)
-        after = np.einsum("mf,mfg->mg", marked, step.after_mark)
-        plain = np.einsum("pf,pfg->fg", forward[-1], step.after_word)
-        forward.append(_normalised(np.concatenate([after, plain])))
-    by_mark, rest = steps[-1].marks, steps[-1].rest
-    if ends:
-        by_mark, rest = by_mark * steps[-1].after_mark[:, :, 0].T, steps[-1].after_word[:, :, 0]
-    marks = np.zeros((count, 1 + _MARKS))
-    marks[-1] = np.append((forward[-1] * rest).sum(), np.einsum("pf,pfm->m", forward[-1], by_mark))
-    backward, states = by_mark.sum(2) + rest, forward
-    for i in range(count - 1, -1, -1):
-        states[i] = _normalised(forward[i] * backward)
-        if i:
-            by_slot, step = states[i].sum(1), steps[i - 1]
-            marks[i - 1] = np.append(by_slot[_MARKS:].sum(), by_slot[:_MARKS])
-            after = np.einsum("mfg,mg->mf", step.after_mark, backward[:_MARKS])
-            marked, plain = np.einsum("pfm,mf->pf", step.marks, after), backward[_MARKS:]
-            backward = _normalised(marked + np.einsum("pfg,fg->pf", step.after_word, plain))
-    return marks / np.maximum(marks.sum(1, keepdims=True), _LEAST), states
+    def _steps(self, own: slice) -> tuple[Floats, Floats, Floats]:
+        """From each word of a chunk, and the slot before it, to the next word.
+
+        P(mark | slot, form) [words, slots, F, 8]; P(form of the next word | mark, form) [words, 8, F, F]; and that
+        without a mark, P(form of the next word | slot, form) [words, slots, F, F].
+        """
+        tokens, before = self._tokens[own], np.roll(self._tokens, 1, 0)[own]
+        slots = np.hstack([np.broadcast_to(_MARK_TOKENS, (len(tokens), _MARKS)), before])
+        slots[self._begins[own]] = BEGIN
+        form, next_form = tokens[:, None, :, None], self._following[own, None, None, :]
+        pairs = self._model.pair(slots[:, :, None, None], form)
+        after = self._model.pair(form, _MARK_TOKENS[:, None, None])
+        mark = _MARK_TOKENS[:, None, None]
+        weight = self._next[own, None, None, :]
+        return (
+            self._third(pairs, form, _MARK_TOKENS),
+            self._third(after, mark, next_form) * weight,
+            self._third(pairs, form, next_form) * weight,
+        )
+
+    def _third(self, pairs: Integers, second: Integers, third: Integers) -> Floats:
+        """P(third | first, second) of tokens, given the index of each pair of the first two."""
+        shorter = self._model.after_one(second, third)
+        table: Floats = np.exp(self._model.after_two(pairs, third, shorter)).astype(np.float64)
+        return table
 
 
 def _normalised(table: Floats) -> Floats:
     result: Floats = table / np.maximum(table.sum(), _LEAST)
     return result
-
-
-def _tokens(forms: Sequence[WordForm]) -> Integers:
-    return np.array([form.token for form in forms])
-
-
-def _first(model: Trigrams, forms: Sequence[Sequence[WordForm]], start: int) -> Floats:
-    """P(form) [F] of the first word of a chunk."""
-    tokens, shares = _tokens(forms[start]), np.exp([form.share for form in forms[start]])
-    return shares * np.exp(model.log_p[tokens] if start else model.after_one(np.array([BEGIN]), tokens))
-
-
-def _steps(
-    model: Trigrams, forms: Sequence[Sequence[WordForm]], turns: Sequence[bool], chunk: Chunk
-) -> Iterator[_Step]:
-    for i in range(chunk.start, chunk.stop):
-        tokens = _tokens(forms[i])
-        slots = np.append(_MARK_TOKENS, _tokens(forms[i - 1])) if i else _MARK_TOKENS
-        if not i or turns[i - 1]:
-            slots = np.full_like(slots, BEGIN)
-        pairs, column = model.pair(slots[:, None], tokens)[:, :, None], tokens[:, None]
-        after = model.pair(column, _MARK_TOKENS).T[:, :, None]
-        # After the end of a turn comes the first word of the next one.
-        last, next_form = i + 1 == len(forms), np.ones(1)
-        following = np.array([END])
-        if not last:
-            next_tokens, next_form = _tokens(forms[i + 1]), np.exp([form.share for form in forms[i + 1]])
-            if turns[i]:
-                next_form = next_form * np.exp(model.after_one(np.array([BEGIN]), next_tokens))
-            else:
-                following = next_tokens
-        marks = _third(model, pairs, column, _MARK_TOKENS)
-        yield _Step(
-            marks,
-            np.maximum(1 - marks.sum(2), 1e-3),
-            _third(model, after, _MARK_TOKENS[:, None, None], following) * next_form,
-            _third(model, pairs, column, following) * next_form,
-        )
-
-
-def _third(model: Trigrams, pairs: Integers, second: Integers, third: Integers) -> Floats:
-    """P(third | first, second) of tokens, given the index of each pair of the first two."""
-    table: Floats = np.exp(model.after_two(pairs, third, model.after_one(second, third))).astype(np.float64)
-    return table

@@ -16,11 +16,12 @@ import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.document.labels import MARKS, Case, strip
+from cappunc_cli.document.labels import CASE_CLASSES, MARKS, Case, strip
 from cappunc_cli.errors import BadModel
 
 Integers = npt.NDArray[np.int64]
@@ -126,13 +127,12 @@ def _unpack(packed: npt.NDArray[np.uint8], contexts: int, size: int) -> Integers
     return np.repeat(np.arange(contexts, dtype=np.int64), many) * size + tokens
 
 
-@dataclass(frozen=True, slots=True)
-class WordForm:
-    """A way to write a bare word: its token, log P(the word | token), and its case."""
+class WordForm(NamedTuple):
+    """A way to write a bare word: its token, log P(the word | token), and the column of its case in CASE_CLASSES."""
 
     token: int
     share: float
-    case: Case
+    case: int
 
 
 class WordForms:
@@ -148,7 +148,9 @@ class WordForms:
             if number >= FIRST_WORD and word[0] not in CLASS_SIGNS.values():
                 bare, label = strip(word)
                 token = number if number < len(model.words) else self.class_of(bare, label.case)
-                self._forms.setdefault(bare, []).append(WordForm(token, self._shares[number], label.case))
+                self._forms.setdefault(bare, []).append(
+                    WordForm(token, self._shares[number], CASE_CLASSES.index(label.case))
+                )
                 if label.case is Case.MIXED:
                     self.mixed[bare] = label.form
 
@@ -157,7 +159,7 @@ class WordForms:
         known = self._forms.get(mask_digits(bare))
         if known is None:
             tokens = ((self.class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
-            known = [WordForm(token, self._shares[token], case) for token, case in tokens]
+            known = [WordForm(token, self._shares[token], CASE_CLASSES.index(case)) for token, case in tokens]
         return known
 
     def known(self) -> Iterator[str]:
