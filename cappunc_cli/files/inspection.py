@@ -17,10 +17,10 @@ from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest
+from cappunc_cli.restoration.decoding.doubts import LowConfidence, find_low_confidence
 from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, unrestored_spans
 from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
-from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities, rewrite_long
+from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities, read_passage, rewrite_long
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -70,7 +70,7 @@ class ExaminedStretch:
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places of the document outside these spans that are less probable than `below`."""
         model, options, owners = self.fixer.model, self.fixer.options, self.read.owners
-        found = find_low_confidence(self.read.parts, self.rows, model, options, self.estimate, below)
+        passage = read_passage(self.read.parts, self.rows, model, options)
         return [
             replace(
                 one,
@@ -78,7 +78,7 @@ class ExaminedStretch:
                 written=self.read.whole(one.index, one.written) if one.kind == "case" else one.written,
                 instead=self.read.whole(one.index, one.instead) if one.kind == "case" else one.instead,
             )
-            for one in found
+            for one in find_low_confidence(passage, self.estimate, below)
         ]
 
 

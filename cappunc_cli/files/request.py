@@ -20,9 +20,9 @@ from cappunc_cli.restoration.models.registry import (
     ModelConfig,
     find_member,
     find_model,
+    find_model_for,
     known_languages,
     languages_of,
-    model_for,
 )
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.spelling.speller import check_spelling
@@ -79,7 +79,7 @@ class ModelChoice:
         if self.model is not None or code is None:
             return str(self.model)
         try:
-            return model_for(code, self.engine, self.fast)
+            return str(find_model_for(code, ENGINES[self.engine], fast=self.fast))
         except BadModel as error:
             if self.lang != AUTO:
                 raise

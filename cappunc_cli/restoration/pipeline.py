@@ -16,12 +16,12 @@ from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
 from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
-from cappunc_cli.restoration.decoding.breaks import allowed_posteriors, find_cue_breaks, part_turns
+from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
+from cappunc_cli.restoration.decoding.doubts import recheck
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
 from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows, sentence_end_probability
-from cappunc_cli.restoration.decoding.recheck import recheck
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.model import Model
@@ -228,9 +228,8 @@ def rewrite(
 def _drop_wrong_marks(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
     """The words without the marks that are nearly certainly wrong."""
     passage = read_passage(words, rows, model, options)
-    lacking = find_missing(passage).lacks_marks
-    passage.posteriors = allowed_posteriors(passage)
-    checked = zip(words, passage.labels, recheck(passage, lacking), passage.bare, strict=True)
+    new_labels = recheck(passage, find_missing(passage).lacks_marks)
+    checked = zip(words, passage.labels, new_labels, passage.bare, strict=True)
     return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
 
 

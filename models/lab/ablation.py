@@ -213,10 +213,8 @@ def _add_chain(row: AblationRow, directory: Path) -> None:
     """Fit transitions between the marks to the output of an exported model, and add them to its config."""
     corpora = {name: row.recipe.corpora[name] for name in row.chain}
     transitions = chain.fit(list(texts_of(replace(row.recipe, corpora=corpora), load_model(str(directory)))))
-    free = [0.0] * len(transitions)
     path = directory / "config.json"
-    crf = {"transitions": transitions.tolist(), "start": free, "end": free}
-    results.write(path, json.loads(path.read_text("utf-8")) | {"crf": crf})
+    results.write(path, json.loads(path.read_text("utf-8")) | {"crf": transitions.tolist()})
 
 
 def pages(directory: Path) -> str:

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from cappunc_cli.features.train.trainer import FOLDED, F1Counter
-from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.version import __version__
 from models.lab import results
@@ -56,11 +56,7 @@ def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> flo
     """Micro-F1 over , . ? of the most probable marks, with the chain or without."""
     tally = F1Counter()
     for text in texts:
-        if transitions is None:
-            best = text.scores.argmax(1)
-        else:
-            free = np.zeros(len(transitions))
-            best = viterbi(text.scores, transitions, free, free)
+        best = text.scores.argmax(1) if transitions is None else viterbi(text.scores, transitions.astype(np.float64))
         tally.add(FOLDED[best], FOLDED[text.gold])
     return tally.f1
 

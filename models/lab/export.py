@@ -84,10 +84,8 @@ def export(
         store_in_four_bits(model, network.words.weight.numpy())
         models.finish(network, recipe, directory, windows, save(model, directory))
     if network.crf is not None:
-        free = [0.0] * network.shape.marks
         path = directory / "config.json"
-        chain = {"transitions": network.crf.tolist(), "start": free, "end": free}
-        models.write_json(path, json.loads(path.read_text("utf-8")) | {"crf": chain})
+        models.write_json(path, json.loads(path.read_text("utf-8")) | {"crf": network.crf.tolist()})
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.files.inspection import positions
+from cappunc_cli.restoration.decoding.doubts import LowConfidence, find_low_confidence
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import read_passage
 from cappunc_cli.restoration.terms import Glossary
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
@@ -61,7 +62,7 @@ def found(
     no = np.zeros(len(words), np.bool_)
     marks, case = without_marks.astype(np.float32), without_case.astype(np.float32)
     missing = Missing(marks, marks, case, no, no, no, 0.5, (0.0, 0.0), np.zeros((len(words), 3), np.float32))
-    return find_low_confidence(words, rows, model, options or Options(), missing, 0.7)
+    return find_low_confidence(read_passage(words, rows, model, options or Options()), missing, 0.7)
 
 
 def test_a_mark_that_is_less_probable_than_another(model: Model) -> None:
@@ -165,10 +166,6 @@ def test_a_question_that_is_not_opened_or_not_closed(
     doubts = found(model, text, marks, options=Options(language="es"), lacks_marks=lacking, lacks_case=lacking)
     assert [(d.index, d.kind, d.written, d.instead) for d in doubts] == expected
     assert not any(d.kind == "opening" for d in found(model, text, marks))  # in English
-
-
-def test_no_words_no_doubts(model: Model) -> None:
-    assert found(model, "") == []
 
 
 # --- the command

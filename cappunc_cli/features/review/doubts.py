@@ -18,7 +18,7 @@ from cappunc_cli.pages.review_page import word_data
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Division
-    from cappunc_cli.restoration.low_confidence import LowConfidence
+    from cappunc_cli.restoration.decoding.doubts import LowConfidence
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
 

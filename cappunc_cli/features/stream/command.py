@@ -25,7 +25,7 @@ from cappunc_cli.files.storage import PIPE, about, standard_input
 from cappunc_cli.layout.caption_files import early_note
 from cappunc_cli.restoration.live import live_restorer
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import model_for
+from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
@@ -87,7 +87,7 @@ def _check(context: typer.Context, options: StreamOptions) -> None:
 def _model(options: StreamOptions, reporter: Reporter) -> Model:
     """The model, loaded. Raises BadModel and WrongUsage."""
     lang = options.lang
-    name = options.model or model_for(lang or DEFAULT, options.engine, fast=True)
+    name = options.model or str(find_model_for(lang or DEFAULT, ENGINES[options.engine], fast=True))
     model = load_model(name, options.device, engine=options.engine)
     if model.engine.warning:
         reporter.info(model.engine.warning)

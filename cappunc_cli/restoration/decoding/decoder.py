@@ -27,9 +27,14 @@ from cappunc_cli.restoration.decoding.capitals import (
     without_upper,
     written_labels,
 )
-from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
+from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.paired_marks import close_questions, place_paired_marks, without_opening_marks
+from cappunc_cli.restoration.decoding.paired_marks import (
+    close_questions,
+    place_paired_marks,
+    viterbi,
+    without_opening_marks,
+)
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
@@ -45,7 +50,6 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_end_probability,
     sentence_ends,
 )
-from cappunc_cli.restoration.decoding.viterbi import best_marks
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
 
 #: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
@@ -85,7 +89,8 @@ def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
     labels, existing = passage.labels, passage.options.existing
     missing = None if existing == "replace" else find_missing(passage)
     passage.posteriors = allowed_posteriors(passage)
-    known, ruled, _ = lexical_rules(passage, evidence(passage, existing, missing))
+    known = evidence(passage, existing, missing)
+    ruled, _ = add_lexical_rules(passage, known)
     decided = decide(replace(passage, labels=[*committed, *ruled[len(committed) :]]), known)
     new_labels = list(labels)
     for i, (old, rule, new) in enumerate(zip(labels, ruled, decided, strict=True)):
@@ -115,13 +120,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     """
     text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
     conventions, options, committed = passage.conventions, passage.options, passage.committed
-    if committed:
-        fixed_cases, fixed_marks = columns(passage.labels[:committed])
-        known = replace(
-            known,
-            cases=np.append(fixed_cases, known.cases[committed:]),
-            marks=np.append(fixed_marks, known.marks[committed:]),
-        )
+    known.cases[:committed], known.marks[:committed] = columns(passage.labels[:committed])
     if options.existing == "replace" and conventions.opening:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
     capital = shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
@@ -130,7 +129,12 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * sentence_end_probability(text)[committed - 1]
     scores = _mark_scores(passage, known)
-    marks = scores.argmax(1) if config.crf is None else best_marks(scores, config, passage.continues)
+    marks = scores.argmax(1)
+    if config.crf:
+        own = [MARK_CLASSES.index(mark) for mark in config.marks]
+        transitions = np.zeros((len(MARK_CLASSES), len(MARK_CLASSES)))
+        transitions[np.ix_(own, own)] = config.crf
+        marks = viterbi(scores, transitions)
     new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
     if len(new_colons) and not committed and not passage.continues:

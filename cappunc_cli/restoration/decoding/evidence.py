@@ -36,10 +36,13 @@ THOUSAND = "000"
 #: An abbreviation with a vowel may be a word whose period ends a sentence: `no.`, `rep.`
 _VOWELS = frozenset("aeiou")
 
+#: The column of a label that nothing fixes.
+_FREE = np.int8(-1)
+
 Floats = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """Constraints on decoding, each array [n].
 
@@ -60,44 +63,41 @@ class Evidence:
 
 def no_evidence(count: int) -> Evidence:
     """The evidence for `count` bare words: none."""
-    free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
-    return Evidence(free, free, zero, no, np.zeros((count, 2), np.float32), no, zero)
+    marks, cases = np.full((2, count), -1, np.int8)
+    capitals, free_start = np.zeros((2, count), np.bool_)
+    capital_odds, start_odds = np.zeros((2, count), np.float32)
+    return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 2), np.float32), free_start, start_odds)
 
 
 def evidence(passage: Passage, existing: str, missing: Missing | None = None) -> Evidence:
     """The evidence of the existing labels: for `existing` replace, or for keep and auto given what is `missing`."""
-    labels, free = passage.labels, np.int8(-1)
+    labels, known = passage.labels, no_evidence(len(passage.labels))
     cases, marks = columns(labels)
     # An ellipsis before a word shows that it continues a sentence: `...and so on`.
     continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
     # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
-    known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]) | passage.preceded)
+    known.free_start = continued | np.array([False, *quotes]) | passage.preceded
     if missing is not None:
-        known = _weigh(passage, known, missing, fills_gaps=existing == "keep")
+        _weigh(passage, known, missing, fills_gaps=existing == "keep")
     else:
         # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in labels]) | passage.followed
-        known = replace(known, marks=np.where(bound & (marks != NONE), marks, free))
+        known.marks = np.where(bound & (marks != NONE), marks, _FREE)
         style = writing_style(passage.bare, labels)
         if not (style.upper or style.title):
             # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
-            capitals = (cases == CAPITAL) & ~passage.cue_starts
-            odds = np.where(capitals, np.float32(tuned.CAPITAL_WORTH), np.float32(0))
-            known = replace(known, cases=np.where(cases >= UPPER, cases, free), capitals=capitals, capital_odds=odds)
+            known.cases = np.where(cases >= UPPER, cases, _FREE)
+            known.capitals = (cases == CAPITAL) & ~passage.cue_starts
+            known.capital_odds[known.capitals] = tuned.CAPITAL_WORTH
     # The case of hashtags and names of files is their author's choice.
-    given = passage.posteriors.has(WordProperty.NO_CASE)
+    known.cases = np.where(passage.posteriors.has(WordProperty.NO_CASE), cases, known.cases)
     # No mark comes before a word that continues a sentence, nor a capital, unless the speaker changes there.
     continued &= ~np.append(True, passage.turn_ends[:-1])
-    before = np.append(continued[1:], False)
-    return replace(
-        known,
-        cases=np.where(given, cases, known.cases),
-        gap_cost=known.gap_cost + np.where(before, np.float32(tuned.CONTINUED_COST), np.float32(0))[:, None],
-        capital_odds=known.capital_odds
-        + _cue_odds(passage, marks)
-        - np.where(continued, np.float32(tuned.CONTINUED_CAPITAL_COST), np.float32(0)),
-    )
+    known.gap_cost[:-1][continued[1:]] += np.float32(tuned.CONTINUED_COST)
+    known.capital_odds += _cue_odds(passage, marks)
+    known.capital_odds[continued] -= np.float32(tuned.CONTINUED_CAPITAL_COST)
+    return known
 
 
 def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
@@ -105,18 +105,15 @@ def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
 
     The marks of the other cues show how often a sentence ends with one.
     """
-    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
     last = np.append(passage.cue_starts[1:], True)
-    dotted &= last
-    if not dotted.any():
-        return np.zeros(len(marks), np.float32)
+    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE) & last
     share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
     nats = max(np.log(share / (1 - share)) - np.log(tuned.END_SHARE / (1 - tuned.END_SHARE)), 0.0)
     return np.append(False, dotted[:-1]) * np.float32(nats)
 
 
-def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> Evidence:
-    """The evidence `known` with the existing labels, and the odds of others by the share of them that is missing.
+def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> None:
+    """Add the existing labels to what is `known`, and the odds of others by the share of them that is missing.
 
     Whoever asks to fill the gaps (`fills_gaps`) says that something is missing, and that no case is wrong.
     """
@@ -138,26 +135,22 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool
         for share, style in zip((within, ends), missing.styles, strict=True)
     ]
     weighed = lower & ~upper
-    return replace(
-        known,
-        marks=np.where(fixed, marks, np.int8(-1)),
-        cases=np.where(free_case, np.int8(-1), cases),
-        capital_odds=np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32),
-        start_odds=np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32),
-        capitals=~upper & ~missing.layout & (cases == CAPITAL),
-        gap_cost=np.stack(costs, 1).astype(np.float32),
-    )
+    known.marks, known.cases = np.where(fixed, marks, _FREE), np.where(free_case, _FREE, cases)
+    known.capital_odds = np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32)
+    known.start_odds = np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32)
+    known.capitals = ~upper & ~missing.layout & (cases == CAPITAL)
+    known.gap_cost = np.stack(costs, 1).astype(np.float32)
 
 
-def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Label], Flags]:
+def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], Flags]:
     """Add the labels that are certain whatever the model says to what is `known` of a passage.
 
-    Returns the evidence, the passage's labels with the cases that are certain (each of these is a new object), and
-    which words [n] are terms of the user's glossary. Only the terms change a case that is known already.
+    Returns the passage's labels with the cases that are certain (each of these is a new object), and which words [n]
+    are terms of the user's glossary. Only the terms change a case that is known already.
     """
     bare, old, conventions = passage.bare, passage.labels, passage.conventions
     changes: dict[int, Label] = {}
-    cased, terms, joined = np.zeros((3, len(bare)), np.bool_)
+    terms, joined = np.zeros((2, len(bare)), np.bool_)
     if THOUSAND in bare:
         joined[:-1] = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~passage.turn_ends
@@ -188,18 +181,14 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     shortened = _abbreviated(passage)
     labels = [changes.get(i, label) for i, label in enumerate(old)]
     cases, marks = columns(labels)
-    cased[list(changes)] = True
+    cased = list(changes)
+    known.cases[cased], known.capitals[cased] = cases[cased], False
     # Marks that are fixed already take precedence; no other comes after a word that is joined to the next one.
     free = (known.marks < 0) & (joined | shortened)
     keeps = shortened | np.array([label.is_bound for label in labels], np.bool_)
-    known = replace(
-        known,
-        cases=np.where(cased, cases, known.cases),
-        marks=np.where(free, np.where(keeps, marks, np.int8(NONE)), known.marks),
-        capitals=known.capitals & ~cased,
-        free_start=known.free_start | terms,
-    )
-    return known, labels, terms
+    known.marks[free] = np.where(keeps, marks, np.int8(NONE))[free]
+    known.free_start |= terms
+    return labels, terms
 
 
 def _abbreviated(passage: Passage) -> Flags:

@@ -20,7 +20,6 @@ from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
-from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -46,8 +45,7 @@ _NEVER = -np.inf
 _AFTER_OUT = [0, _NEVER, 0, _NEVER, 0]
 _AFTER_IN = [_NEVER, 0, _NEVER, 0, _NEVER]
 _STEPS = np.array([_AFTER_OUT, _AFTER_IN, _AFTER_IN, _AFTER_OUT, _AFTER_OUT])
-_START = np.array(_AFTER_OUT)
-_END = np.array([0, _NEVER, _NEVER, 0, 0])
+_LAST = np.array([0, _NEVER, _NEVER, 0, 0])
 
 #: The text before each word and after each, [n] both; changed in place.
 Sides = tuple[list[str], list[str]]
@@ -180,8 +178,28 @@ def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
     scores[_block_existing(passage, ended), 1:] = _NEVER
-    path = viterbi(scores, _STEPS, _START, _END)
+    scores[0] += _AFTER_OUT
+    scores[-1] += _LAST
+    path = viterbi(scores, _STEPS)
     return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
+
+
+def viterbi(emissions: Rows | Floats, transitions: Floats) -> Indices:
+    """The label sequence [n] with the highest sum of scores: the Viterbi algorithm.
+
+    `emissions` is [n, labels], `transitions` [from, to]; -inf forbids. Ties go to the lower label.
+    """
+    count, labels = emissions.shape
+    best, back = np.zeros(count, np.intp), np.zeros((count, labels), np.intp)
+    score = np.zeros(labels)
+    for i, emission in enumerate(emissions):
+        candidates = score[:, None] + (transitions if i else 0)
+        back[i] = candidates.argmax(0)
+        score = candidates.max(0) + emission
+    label = int(score.argmax())
+    for i in range(count - 1, -1, -1):
+        best[i], label = label, back[i, label]
+    return best
 
 
 def _block_existing(passage: Passage, ended: Flags) -> Flags:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import (
     CAPITAL,
     CASE_CLASSES,
-    FOLD,
     LOWER,
     MARK_CLASSES,
     MARKS,
@@ -37,44 +35,14 @@ from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
-#: The fixed columns of cases and marks; a model may have them in another order.
-_CASE_NUMBER = {case: i for i, case in enumerate(CASE_CLASSES)}
-_MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_CLASSES)}
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
 #: The columns of the marks that end a sentence, and the same as flags for all columns.
 ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
 _IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
-#: Marks of one function are one kind where single marks are judged: `;` is not wrong because it might be a period.
-KINDS = ("", ",", ".", "?")
-#: The kind of each column of marks, and the same as a matrix [marks, kinds] that sums their probabilities.
-KIND = np.array([KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
-IN_KIND = np.eye(len(KINDS), dtype=np.float32)[KIND]
 #: Marks that show that a text is punctuated; one with only `…` and `—` has pauses written down.
 _IN_PROSE = np.array([mark != "" and mark in (*TERMINAL, ",", ";") for mark in MARK_CLASSES])
 #: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
 _RARE = 50
-#: Properties of a bare word: its written case is informative; it has cased letters; its script has no capitals.
-_SHOWS, _CASED, _CASELESS = 1, 2, 4
-_APOSTROPHES = "'’"
-#: Row i: case i with certainty.
-_CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
-#: What words with a property cannot carry, in this order: a case (and the one in its place), any case but one, marks.
-#: `she-` shows by itself that it is cut off; at most a comma may follow.
-_MOVED_CASES = (
-    (int(WordProperty.ONE_LETTER | WordProperty.NO_UPPER), UPPER, CAPITAL),
-    (int(WordProperty.DEGREE), CAPITAL, MIXED),
-    (int(WordProperty.NO_CAPITAL), CAPITAL, LOWER),
-)
-_CERTAIN_CASES = (
-    (int(WordProperty.NO_CASE), LOWER),
-    (int(WordProperty.ALWAYS_CAPITAL), CAPITAL),
-    (int(WordProperty.ALWAYS_LOWER), LOWER),
-)
-_MOVED_MARKS = (
-    (int(WordProperty.NO_PERIOD), (PERIOD,)),
-    (int(WordProperty.NO_WORD), range(1, len(MARK_CLASSES))),
-    (int(WordProperty.FRAGMENT), [i for i in range(1, len(MARK_CLASSES)) if i != COMMA]),
-)
 #: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 #: Marks that may or may not end a sentence, depending on the next word's case.
@@ -171,18 +139,18 @@ def restrict_posteriors(probabilities: Rows, properties: WordProperties, config:
     paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
     text = Posteriors(cases, marks, properties, paired)
     _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    # Most words have none of the other properties that matter here.
-    present = int(np.bitwise_or.reduce(properties))
-    for property_, source, target in _MOVED_CASES:
-        if present & property_:
-            _move(cases, source, target, text.has(property_))
-    for property_, case in _CERTAIN_CASES:
-        if present & property_:
-            cases[text.has(property_)] = _CERTAIN[case]
-    for property_, sources in _MOVED_MARKS:
-        if present & property_:
-            for source in sources:
-                _move(marks, source, NONE, text.has(property_))
+    _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.NO_UPPER))
+    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
+    _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
+    for property_, case in (
+        (WordProperty.NO_CASE, LOWER), (WordProperty.ALWAYS_CAPITAL, CAPITAL), (WordProperty.ALWAYS_LOWER, LOWER),
+    ):  # fmt: skip
+        cases[text.has(property_)] = np.arange(len(CASE_CLASSES)) == case
+    no_marks, cut_off = text.has(WordProperty.NO_WORD), text.has(WordProperty.FRAGMENT)
+    for column in range(1, len(MARK_CLASSES)):
+        # `she-` shows by itself that it is cut off; at most a comma may follow.
+        without = no_marks | text.has(WordProperty.NO_PERIOD) if column == PERIOD else no_marks
+        _move(marks, column, NONE, without if column == COMMA else without | cut_off)
     return text
 
 
@@ -216,8 +184,8 @@ def sentence_ends(text: Posteriors, marks: Indices | Numbers) -> Flags:
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
     """The column numbers of the labels' cases and marks, [n] each; `IT'S` is in upper case, although not as usual."""
-    cases = np.fromiter([UPPER if x.form.isupper() else _CASE_NUMBER[x.case] for x in labels], np.int8, len(labels))
-    return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
+    cases = [UPPER if label.form.isupper() else CASE_CLASSES.index(label.case) for label in labels]
+    return np.array(cases, np.int8), np.array([MARK_CLASSES.index(label.mark) for label in labels], np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,36 +201,27 @@ class WritingStyle:
 def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
     """Judge how a text is written by counting its cases and marks.
 
-    One-letter words such as `I` say nothing about case. `...` and `--` alone do not make a text punctuated.
+    One-letter words such as `I` or the unit `°C` say nothing about case, nor does `i'm`, which is capital anyway. `...`
+    and `--` alone do not make a text punctuated.
     """
     cases, marks = columns(labels)
-    builds = np.array([_build(word) for word in bare], np.int8)
+    long = [len(word) > 1 and (word.isalpha() or sum(map(str.isalpha, word)) > 1) for word in bare]
+    shows = [more and word[1] not in "'’" for more, word in zip(long, bare, strict=True)]
     low = cases == LOWER
-    shown = ~low & ((builds & _SHOWS) != 0)
+    shown = ~low & np.array(shows, np.bool_)
     high = int(shown.sum())
     words = int(low.sum()) + high
-    longer = int((low & ((builds & _CASED) != 0)).sum()) + high
+    longer = sum(more and word.upper() != word for more, word in zip(low & long, bare, strict=True)) + high
     uppers = int((shown & (cases == UPPER)).sum())
     capitals = high - uppers
-    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic has no capitals to lack
+    # Arabic has no capitals to lack.
+    caseless = sum(more and word[0].isalpha() and capital(word) == word for more, word in zip(long, bare, strict=True))
     return WritingStyle(
         lower=high * _RARE <= words and caseless * 2 <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
         title=longer > 5 and capitals * 10 >= longer * 8,
         punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(labels),
     )
-
-
-@lru_cache(maxsize=1 << 15)
-def _build(word: str) -> int:
-    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS.
-
-    A unit such as `°C` has one letter.
-    """
-    if len(word) < 2 or (not word.isalpha() and sum(map(str.isalpha, word)) < 2):
-        return 0
-    caseless = word[0].isalpha() and capital(word) == word
-    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
 
 
 def contain_any(characters: frozenset[str], texts: Iterable[str]) -> Flags:

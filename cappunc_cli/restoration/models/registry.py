@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,15 +63,6 @@ _FEWEST_PIECES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Transitions:
-    """Linear-chain CRF scores (nats) between marks, [from][to], and at both ends of a text, in the order of `marks`."""
-
-    transitions: tuple[tuple[float, ...], ...]
-    start: tuple[float, ...]
-    end: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ModelConfig:
     """The config of a model: config.json, or the file that another engine has in its place.
 
@@ -78,11 +70,12 @@ class ModelConfig:
     every model has: paired marks, each independent of the others. `window`, `overlap` and `min_words_cut` are words;
     `max_pieces` counts subword pieces, [CLS] and [SEP] included. `pause_bins_ms` are ascending bin edges.
 
-    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one. The last word of a text
-    ends a sentence if the model gives that a probability of at least `end_share`. `consistency` (0 to 1) is the share
-    of the model's doubt about a capital that counts against a sentence end before it. `fast` marks the faster one of a
-    language's two models. `ensemble` maps other models to their shares (0 to 1 in all) of the probabilities of texts in
-    their languages. `files` maps file names to their SHA-256.
+    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one, and `crf` (nats, [from]
+    [to]) from one mark to the next. The last word of a text ends a sentence if the model gives that a probability of at
+    least `end_share`. `consistency` (0 to 1) is the share of the model's doubt about a capital that counts against a
+    sentence end before it. `fast` marks the faster one of a language's two models. `ensemble` maps other models to
+    their shares (0 to 1 in all) of the probabilities of texts in their languages. `files` maps file names to their
+    SHA-256.
     """
 
     name: str
@@ -96,7 +89,7 @@ class ModelConfig:
     max_pieces: int
     pause_bins_ms: tuple[int, ...]
     bias: Mapping[str, float] = field(default_factory=dict)
-    crf: Transitions | None = None
+    crf: tuple[tuple[float, ...], ...] = ()
     consistency: float = 0.0
     end_share: float = 0.15
     around: tuple[PairedMark, ...] = ()
@@ -113,12 +106,12 @@ class ModelConfig:
             values = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(values, dict):
                 raise BadModel("must be a JSON object")
+            values = {key: value for key, value in values.items() if value is not None}
             if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
                 raise BadModel(f"{missing[0]} is missing")
             settings: dict[str, Any] = {"licence": ""}
             settings |= {key: _read_field(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
-            if values.get("crf") is not None:
-                settings["crf"] = _transitions(values["crf"])
+            settings["crf"] = tuple(_read_field("crf", row, list, float) for row in settings.get("crf", ()))
             for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
                 if unknown := [label for label in settings.get(key, ()) if label not in known]:
                     raise BadModel(f"{key}: unknown {unknown[0]!r}")
@@ -149,7 +142,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "cases": (list, str), "marks": (list, str), "name": (str,), "languages": (list, str), "licence": (str,),
     "window": (int,), "overlap": (int,), "min_words_cut": (int,), "max_pieces": (int,), "pause_bins_ms": (list, int),
     "bias": (dict, float), "consistency": (float,), "end_share": (float,), "around": (list, str), "files": (dict, str),
-    "version": (str,), "fast": (bool,), "ensemble": (dict, float),
+    "version": (str,), "fast": (bool,), "ensemble": (dict, float), "crf": (list, list),
 }  # fmt: skip
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
@@ -172,13 +165,6 @@ def _read_field(key: str, value: Any, kind: type, inner: type | None = None) -> 
     return typed[0] if inner is None else dict(zip(value, typed, strict=True)) if kind is dict else tuple(typed)
 
 
-def _transitions(value: Any) -> Transitions:
-    parts = _read_field("crf", value, dict)
-    rows = _read_field("crf", parts.get("transitions"), list, list)
-    start, end = (_read_field("crf", parts.get(side), list, float) for side in ("start", "end"))
-    return Transitions(tuple([_read_field("crf", row, list, float) for row in rows]), start, end)
-
-
 def _check_consistency(config: ModelConfig) -> None:
     """Raise BadModel or WrongUsage for values that contradict each other."""
     lists: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
@@ -191,7 +177,6 @@ def _check_consistency(config: ModelConfig) -> None:
             raise BadModel(f"{name}: {missing[0]!r} is missing")
     unknown = next((mark for mark in config.bias if mark not in (*config.marks, *config.around)), "")
     size, crf, shares = len(config.marks), config.crf, config.ensemble.values()
-    rows = (*crf.transitions, crf.transitions, crf.start, crf.end) if crf is not None else ()
     for wrong, message in (
         (len(QUOTE_PAIR & {*config.around}) == 1, "around: must name both quotation marks or none"),
         (list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)), "pause_bins_ms: must be in ascending order"),
@@ -200,7 +185,7 @@ def _check_consistency(config: ModelConfig) -> None:
         (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
         (min(shares, default=0) < 0 or sum(shares) > 1, "ensemble: shares must be at least 0, and at most 1 in all"),
         (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
-        (any(len(row) != size for row in rows), f"crf: every row must have one number for each of the {size} marks"),
+        (crf and {*map(len, (crf, *crf))} != {size}, f"crf: every row must have a number for each of the {size} marks"),
     ):
         if wrong:
             raise BadModel(message)
@@ -285,38 +270,28 @@ def languages_with(mark: PairedMark) -> list[str]:
 
 
 def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
-    """The directory of the model for a language, preferably one for that language alone; raises UnknownModel.
+    """The directory of the model for a language, preferably one for that language alone.
 
-    `fast` chooses between the fast and the best model of a language that has both.
+    `fast` chooses between the fast and the best model of a language that has both. Raises UnknownModel, which says how
+    to get a model for the language.
     """
     configs = _configs(engine)
-    fitting = [path for path, config in configs.items() if code in config.languages]
-    if not fitting:
-        known = ", ".join(model_languages(engine)) or "none"
-        raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
-    return min(fitting, key=lambda path: (configs[path].fast != fast, len(configs[path].languages), path.name != code))
-
-
-def model_for(code: str, engine: str, fast: bool = False) -> str:
-    """As `find_model_for`, for a named engine; the error says how to get a model for the language."""
-    try:
-        return str(find_model_for(code, ENGINES[engine], fast=fast))
-    except UnknownModel as error:
-        hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
-        if others := [name for name, spec in ENGINES.items() if code in model_languages(spec)]:
-            hint = f"; --engine {others[0]} has one"
-        elif code in UNSPACED:
-            hint = ""
-        raise UnknownModel(error.message + hint) from error
+    if fitting := [path for path, config in configs.items() if code in config.languages]:
+        return min(fitting, key=lambda at: (configs[at].fast != fast, len(configs[at].languages), at.name != code))
+    hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
+    if others := [name for name, spec in ENGINES.items() if code in model_languages(spec)]:
+        hint = f"; --engine {others[0]} has one"
+    elif code in UNSPACED:
+        hint = ""
+    known = ", ".join(model_languages(engine)) or "none"
+    raise UnknownModel(f"no model for {language(code).name} (languages: {known}){hint}")
 
 
 def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
     configs = {}
     for path in installed(engine):
-        try:
+        with suppress(BadModel):  # `cappunc models` reports it
             configs[path] = ModelConfig.load(path, engine.config)
-        except BadModel:
-            continue  # `cappunc models` reports it
     return configs
 
 
@@ -324,21 +299,17 @@ def verify_model(directory: Path) -> None:
     """Check the SHA-256 of every file that the configs in a directory list; raises BadModel."""
     configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
     for config in configs or [ENGINES[NETWORK].config]:
-        _verify(directory, config)
-
-
-def _verify(directory: Path, config: str) -> None:
-    files = ModelConfig.load(directory, config).files
-    if not files:
-        raise BadModel(f"{config} lists no files to verify", str(directory))
-    for name, expected in files.items():
-        path = directory / name
-        if Path(name).name != name or not path.is_file():  # a pipe or /dev/zero would never end
-            raise BadModel(f"{config} lists a file that is not in the folder: {name!r}", str(directory))
-        try:
-            with path.open("rb") as stream:
-                actual = hashlib.file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
-        if actual != expected:
-            raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))
+        files = ModelConfig.load(directory, config).files
+        if not files:
+            raise BadModel(f"{config} lists no files to verify", str(directory))
+        for name, expected in files.items():
+            path = directory / name
+            if Path(name).name != name or not path.is_file():  # a pipe or /dev/zero would never end
+                raise BadModel(f"{config} lists a file that is not in the folder: {name!r}", str(directory))
+            try:
+                with path.open("rb") as stream:
+                    actual = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
+            if actual != expected:
+                raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from models.lab.recipe import LabRecipe
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
@@ -50,8 +50,7 @@ def test_the_likeliest_sequence_is_the_one_that_decoding_takes() -> None:
         ).item()
         for row in labels
     ]
-    free = np.zeros(MARKS)
-    assert tuple(viterbi(scores, transitions, free, free)) == every[int(np.argmin(losses))]
+    assert tuple(viterbi(scores, transitions)) == every[int(np.argmin(losses))]
 
 
 def test_words_are_laid_out_by_text() -> None:

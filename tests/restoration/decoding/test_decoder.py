@@ -19,11 +19,11 @@ from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
 from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
+from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.decoding.passage import restrict_posteriors, writing_style
-from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.lexicon import Lexicon
-from cappunc_cli.restoration.models.registry import ModelConfig, Transitions
+from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
 VOCABULARY = [
@@ -452,37 +452,35 @@ def test_window_sizes_are_scaled_to_those_given() -> None:
 # --- the CRF
 
 
-def crf_of(seed: int, size: int = 9) -> Transitions:
+def crf_of(seed: int, size: int = 9) -> tuple[tuple[float, ...], ...]:
     rng = np.random.default_rng(seed)
-    matrix = [tuple(row) for row in rng.normal(size=(size, size)).tolist()]
-    return Transitions(tuple(matrix), tuple(rng.normal(size=size)), tuple(rng.normal(size=size)))
+    return tuple(tuple(row) for row in rng.normal(size=(size, size)).tolist())
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 1000))
 def test_viterbi_finds_what_brute_force_finds(count: int, labels: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     emissions, transitions = rng.normal(size=(count, labels)), rng.normal(size=(labels, labels))
-    start, end = rng.normal(size=labels), rng.normal(size=labels)
     emissions[rng.random((count, labels)) < 0.1] = -np.inf
 
     def total(path: tuple[int, ...]) -> float:
         steps = sum(transitions[a, b] for a, b in pairwise(path))
-        return float(sum(emissions[i, label] for i, label in enumerate(path)) + steps + start[path[0]] + end[path[-1]])
+        return float(sum(emissions[i, label] for i, label in enumerate(path)) + steps)
 
     best = max(product(range(labels), repeat=count), key=total)
-    found = tuple(viterbi(emissions, transitions, start, end).tolist())
+    found = tuple(viterbi(emissions, transitions).tolist())
     assert total(found) == total(best) or total(found) == pytest.approx(total(best))
 
 
 def test_viterbi_of_nothing() -> None:
-    assert len(viterbi(np.zeros((0, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3))) == 0
+    assert len(viterbi(np.zeros((0, 3)), np.zeros((3, 3)))) == 0
 
 
 def test_a_crf_takes_part_in_the_decision() -> None:
     rows = np.array([likely(Case.LOWER, ",", mark_p=0.6)] * 3 + [likely(Case.LOWER, "")], np.float32)
     forbidden = [[0.0] * 9 for _ in range(9)]
     forbidden[1][1] = -50.0  # no comma right after a comma
-    config = replace(CONFIG, crf=Transitions(tuple(map(tuple, forbidden)), (0.0,) * 9, (0.0,) * 9))
+    config = replace(CONFIG, crf=tuple(map(tuple, forbidden)))
     labels = decode(rows, ["the", "cat", "sat", "here"], [False] * 4, config, Options())
     assert [label.after for label in labels] == [",", "", ",", ""]
 

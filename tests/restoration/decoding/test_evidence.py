@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from passages import CONFIG, LEXICON, passage
 
 from cappunc_cli.document.labels import MARK_CLASSES, Case, Label, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules, no_evidence
+from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbreviation_properties
@@ -29,7 +29,13 @@ def written(text: str, turns: tuple[int, ...] = (), *terms: str) -> Passage:
 
 def found(text: str, turns: tuple[int, ...] = (), *terms: str) -> tuple[Evidence, list[Label], np.ndarray]:
     """The rules for a text of which nothing else is known."""
-    return lexical_rules(written(text, turns, *terms), no_evidence(len(text.split())))
+    return ruled(written(text, turns, *terms), no_evidence(len(text.split())))
+
+
+def ruled(passage: Passage, known: Evidence) -> tuple[Evidence, list[Label], np.ndarray]:
+    """What is known with the rules for a passage, its labels, and which words are terms."""
+    known = replace(known, **{field.name: getattr(known, field.name).copy() for field in fields(known)})
+    return known, *add_lexical_rules(passage, known)
 
 
 def places(flags: np.ndarray) -> list[int]:
@@ -61,10 +67,10 @@ def test_single_letters_in_a_row_are_spelled_in_capitals(text: str, turns: tuple
 
 def test_spelled_letters_whose_case_is_right_keep_it_but_terms_do_not() -> None:
     right = replace(no_evidence(4), cases=np.zeros(4, np.int8))
-    known, labels, _ = lexical_rules(written("sets p q r"), right)
+    known, labels, _ = ruled(written("sets p q r"), right)
     assert known.cases.tolist() == [0, 0, 0, 0]
     assert {label.case for label in labels} == {Case.LOWER}
-    known, labels, terms = lexical_rules(written("sets p q r", (), "p Q r"), right)
+    known, labels, terms = ruled(written("sets p q r", (), "p Q r"), right)
     assert known.cases.tolist() == [0, 0, 1, 0]
     assert [label.case for label in labels] == [Case.LOWER, Case.LOWER, Case.CAPITAL, Case.LOWER]
     assert places(terms) == [1, 2, 3]
@@ -121,7 +127,7 @@ def test_the_periods_of_an_abbreviation_with_spaces_stay_although_its_parts_may_
     text = replace(written("los ee. uu. de"), conventions=language("es"))
     added = abbreviation_properties(bare, labels, language("es"))
     text.posteriors = replace(text.posteriors, properties=text.posteriors.properties | added)
-    known, _, _ = lexical_rules(text, no_evidence(4))
+    known, _, _ = ruled(text, no_evidence(4))
     assert places(known.marks >= 0) == [1, 2]
 
 
@@ -135,7 +141,7 @@ def test_terms_are_written_as_the_user_has_spelled_them() -> None:
 
 def test_labels_without_a_certain_case_are_those_of_the_passage() -> None:
     text = written("Dr. Smith runs npm", (), "npm")
-    _, labels, _ = lexical_rules(text, no_evidence(4))
+    _, labels, _ = ruled(text, no_evidence(4))
     assert [new is old for new, old in zip(labels, text.labels, strict=True)] == [True, True, True, False]
 
 
@@ -144,5 +150,5 @@ def test_the_rules_are_added_to_what_is_known() -> None:
     assert known.cases.tolist() == [-1, 1, 1, 1, -1, -1, -1]
     assert known.marks.tolist() == [-1, 0, 0, -1, -1, MARK_CLASSES.index("."), -1]
     fixed = replace(no_evidence(7), marks=np.full(7, MARK_CLASSES.index(","), np.int8))
-    known, _, _ = lexical_rules(written("the c i a met Dr. who"), fixed)
+    known, _, _ = ruled(written("the c i a met Dr. who"), fixed)
     assert set(known.marks.tolist()) == {MARK_CLASSES.index(",")}
