@@ -1,9 +1,6 @@
 """Read JSON transcripts and write them in place.
 
-To add a dialect, name it in the DIALECTS of the module of its family (cloud, services,
-programs, whisper): the keys that mark it, and a
-function that finds its tracks in a parsed file (dialect.py defines the terms); and put two small files into
-fixtures/json/<dialect>/.
+To add a dialect, describe it in dialects.toml, and put two small files into fixtures/json/<dialect>/.
 
 scan.py parses, and knows the place of each string; a dialect picks the strings with words; transcript.py finds the
 words in them and aligns the copies; edits.py turns new texts of the words into edits of the source.
@@ -19,10 +16,12 @@ from typing import Any
 from cappunc_cli.document.words import Copy, Document
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.json import cloud, generic, programs, services, whisper
-from cappunc_cli.formats.json.dialect import Dialect, Track, keys_of
+from cappunc_cli.formats.json import generic
+from cappunc_cli.formats.json.dialect import DIALECTS as _DIALECTS
+from cappunc_cli.formats.json.dialect import keys_of
 from cappunc_cli.formats.json.edits import edits, skeleton
 from cappunc_cli.formats.json.scan import Node, decoded, load
+from cappunc_cli.formats.json.tracks import Track
 from cappunc_cli.formats.json.transcript import Transcript
 from cappunc_cli.formats.splice import splice
 
@@ -32,12 +31,6 @@ __all__ = ["DIALECTS", "dialect_of", "load", "sniff"]
 # text).
 _START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
-#: Most specific first: the first dialect with all its keys in a file reads it.
-_DIALECTS: tuple[Dialect, ...] = (
-    *services.DIALECTS, *cloud.DIALECTS, *programs.DIALECTS, *whisper.DIALECTS,
-)  # fmt: skip
-#: Every dialect by name. What none of them claims may still be a transcript: see generic.py.
-_BY_NAME = {dialect.name: dialect for dialect in (*_DIALECTS, Dialect("generic", generic.tracks, []))}
 #: So many entries of a list that look alike and are no transcript are enough to take the others for the same.
 _ALIKE = 50
 #: How many lists of lists may hold transcripts.
@@ -47,10 +40,10 @@ _LEVELS = 1
 def dialect_of(value: Any, level: int = 0) -> str:
     """The name of the dialect of a parsed file. Raises UnknownFormat where there is none."""
     keys = keys_of(value)
-    if found := next((dialect.name for dialect in _DIALECTS if dialect.claims(keys)), None):
+    if found := next((dialect.name for dialect in _DIALECTS.values() if dialect.claims(keys)), None):
         return found
     # Whether each is one that a list of its own dialect may have.
-    names = {name: _BY_NAME[name].listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
+    names = {name: _DIALECTS[name].listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
     if len(names) == 1 and all(names.values()):
         return next(iter(names))
     if names or generic.find(value) is not None:
@@ -69,7 +62,7 @@ def _tracks_of(name: str, value: Any, level: int = 0) -> Iterator[Track]:
         for number, track in enumerate(_tracks_of(dialect, transcript, level + 1)):
             yield replace(track, begins_turn=number == 0 or track.begins_turn)
     if not several:
-        yield from _BY_NAME[name].tracks(value)
+        yield from _DIALECTS[name].tracks(value)
 
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
@@ -105,7 +98,7 @@ def _nearest(keys: frozenset[str]) -> str:
     """What the dialect that is nearest to a file with these keys would have besides."""
     found = [
         (len(lacking) / len(paths), dialect.name, [path.partition(":")[0] for path in lacking])
-        for dialect in _DIALECTS
+        for dialect in _DIALECTS.values()
         for paths in dialect.alternatives()
         if any("." in path for path in keys.intersection(paths))
         and (lacking := [path for path in paths if path[0] != "!" and path not in keys])
@@ -162,7 +155,7 @@ class JsonFormat(Format):
 
 
 #: Every dialect by name.
-DIALECTS = {name: JsonFormat(name) for name in _BY_NAME}
+DIALECTS = {name: JsonFormat(name) for name in _DIALECTS}
 
 
 def _transcript(document: Document) -> Transcript:

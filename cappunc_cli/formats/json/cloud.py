@@ -6,25 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cappunc_cli.formats.json.dialect import (
+from cappunc_cli.formats.json.scan import Literal, Node
+from cappunc_cli.formats.json.tokens import key_of
+from cappunc_cli.formats.json.tracks import (
     Anchor,
-    Dialect,
     Entries,
     Field,
     Track,
     Voices,
     by_channel,
+    lines,
     listed,
     node,
     nodes,
     rows,
     seconds,
-    text_at,
     texts,
     values,
 )  # fmt: skip
-from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.json.tokens import key_of
 
 #: Milliseconds in the 100 ns of Azure's times.
 _TICK = 1e-4
@@ -51,7 +50,7 @@ def _aws(value: object) -> Iterator[Track]:
     who = "speaker_label" if any("speaker_label" in item for item in items) else "channel_label"
     entries = Entries("alternatives[0].content", *_AWS_TIMES, speaker=who, mark="type=punctuation", items=True)
     words = voices.named(entries.fields(items, join=" "))
-    yield Track(words, [*copies, entries.fields(channels, join=" ")], new_mark=new_mark)
+    yield Track([words, *copies, entries.fields(channels, join=" ")], new_mark=new_mark)
 
 
 def _aws_mark(item: Node, mark: str) -> dict[str, Any]:
@@ -80,11 +79,11 @@ def _aws_calls(value: object) -> Iterator[Track]:
     fields: list[Field] = []
     anchors: list[Anchor] = []
     for turn in nodes(value, "Transcript[]"):
-        fields += entries.fields(nodes(turn, "Items[]"), turn.get("ParticipantRole"), " ", "\n")
+        fields += entries.line(nodes(turn, "Items[]"), turn.get("ParticipantRole"), " ")
         if isinstance(content := turn.get("Content"), Literal):
             counted = nodes(list(turn.values()), "[][].CharacterOffsets")
             anchors += [Anchor(content, found, key) for found in counted for key in ("Begin", "End")]
-    yield Track.of(fields, texts(value, "Transcript[].Content"), anchors=anchors, new_mark=_aws_calls_mark)
+    yield Track([fields, texts(value, "Transcript[].Content")], anchors=anchors, new_mark=_aws_calls_mark)
 
 
 def _aws_calls_mark(_: Node, mark: str) -> dict[str, Any]:
@@ -99,22 +98,19 @@ def _azure(value: object) -> Iterator[Track]:
     """
     whole = by_channel(nodes(value, "combinedRecognizedPhrases[]"))
     for channel, phrases in by_channel(nodes(value, "recognizedPhrases[]")).items():
-        display: list[Field] = []
-        for phrase in phrases:
-            if (text := text_at(phrase, "nBest[0].display")) is not None:
-                unit = _AZURE_MS if "offsetMilliseconds" in phrase else _AZURE_TICKS
-                display.append(Field(text, *unit.times(phrase), phrase.get("speaker"), "\n"))
+        display = [field for phrase in phrases for field in _azure_fields([phrase], "nBest[0].display", join="\n")]
         copies = texts(whole.get(channel), "[].display"), _azure_words(phrases, "displayWords", "displayText")
-        yield Track(display, copies, _azure_words(phrases, "words", "word"), channel=channel)
+        yield Track([display, *copies], _azure_words(phrases, "words", "word"), channel=channel)
 
 
 def _azure_words(phrases: Iterable[Node], key: str, text: str) -> list[Field]:
-    fields: list[Field] = []
-    for phrase in phrases:
-        words = nodes(phrase, f"nBest[0].{key}[]")
-        unit = _AZURE_MS if any("offsetMilliseconds" in word for word in words) else _AZURE_TICKS
-        fields += replace(unit, text=text).fields(words, phrase.get("speaker"), " ", "\n")
-    return fields
+    spoken = ((nodes(phrase, f"nBest[0].{key}[]"), phrase.get("speaker")) for phrase in phrases)
+    return [field for words, speaker in spoken for field in _azure_fields(words, text, speaker)]
+
+
+def _azure_fields(entries: Sequence[Node], text: str, speaker: object = None, join: str = " ") -> list[Field]:
+    unit = _AZURE_MS if any("offsetMilliseconds" in entry for entry in entries) else _AZURE_TICKS
+    return replace(unit, text=text).line(entries, speaker, join)
 
 
 _AZURE_MS = Entries("text", "offsetMilliseconds", length="durationMilliseconds", unit=1)
@@ -126,14 +122,9 @@ def _azure_fast(value: object) -> Iterator[Track]:
     """Azure fast transcription: phrases and their words, all with marks, and the text of each channel."""
     whole = by_channel(nodes(value, "combinedPhrases[]"))
     for channel, phrases in by_channel(nodes(value, "phrases[]")).items():
-        words: list[Field] = []
-        copies: list[Field] = []
-        for phrase in phrases:
-            text = _AZURE_MS.fields([phrase], first="\n")
-            spoken = _AZURE_MS.fields(nodes(phrase, "words[]"), phrase.get("speaker"), first="\n")
-            words += spoken or text
-            copies += text if spoken else []
-        yield Track(words, [copies, texts(whole.get(channel), "[].text")], channel=channel)
+        spoken = [nodes(phrase, "words[]") for phrase in phrases]
+        streams = [*lines(phrases, spoken, _AZURE_MS, _AZURE_MS), texts(whole.get(channel), "[].text")]
+        yield Track(streams, channel=channel)
 
 
 def _azure_live(value: object) -> Iterator[Track]:
@@ -144,19 +135,7 @@ def _azure_live(value: object) -> Iterator[Track]:
         if shown:
             start, end = _AZURE_LIVE.times(result)
             words = shown[0]._replace(start=start, end=end, join=" ")
-            yield Track([words], [[text] for text in shown[1:]], timing)
-
-
-def _video_indexer(value: object) -> Iterator[Track]:
-    """Azure Video Indexer: the `transcript` among the insights of a video, one line each with one instance."""
-    for insights in nodes(value, "videos[].insights") or [node(value, "")]:
-        names = {str(speaker.get("id")): speaker.get("name") for speaker in nodes(insights, "speakers[]")}
-        lines = []
-        for line in nodes(insights, "transcript[]"):
-            times, speaker = Entries("text").times(node(line, "instances[0]")), line.get("speakerId")
-            if (text := text_at(line, "text")) is not None:
-                lines.append(Field(text, *times, names.get(str(speaker), speaker), "\n"))
-        yield Track(lines)
+            yield Track([[words], *([text] for text in shown[1:])], timing)
 
 
 def _ibm(value: object) -> Iterator[Track]:
@@ -173,7 +152,7 @@ def _ibm(value: object) -> Iterator[Track]:
         words += voices.named(timed) or texts(best, "transcript")
         copies[0].extend(texts(best, "transcript") if timed else ())
         copies[1].extend(Field(row.literal) for row in rows(values(best, "word_confidence[]")))
-    yield Track(words, copies)
+    yield Track([words, *copies])
 
 
 def _google(value: object) -> Iterator[Track]:
@@ -212,14 +191,14 @@ def _google_track(best: Sequence[Node], channel: str | None) -> Track:
     *earlier, last = best or [Node()]
     if earlier and _repeats(last, earlier):
         copies = _google_words(earlier), texts(list(earlier), "[].transcript"), texts(last, "transcript")
-        return Track(_google_words([last]), copies, channel=channel)
+        return Track([_google_words([last]), *copies], channel=channel)
     words: list[Field] = []
     copy: list[Field] = []
     for alternative in best:
         own, transcript = _google_words([alternative]), texts(alternative, "transcript")
         words += own or transcript
         copy += transcript if own else []
-    return Track(words, [copy], channel=channel)
+    return Track([words, copy], channel=channel)
 
 
 def _google_words(alternatives: Iterable[Node]) -> list[Field]:
@@ -253,25 +232,12 @@ def _repeats(last: Node, earlier: Sequence[Node]) -> bool:
     return len(set(ours) & set(theirs)) >= _REPEATED * len(set(theirs))
 
 
-DIALECTS = (
-    Dialect("azure", _azure, ["recognizedPhrases[].nBest"]),
-    Dialect("azure-live", _azure_live, ["RecognitionStatus", "NBest Offset"], listed=True),
-    Dialect("azure-fast", _azure_fast, ["combinedPhrases[] phrases[]"]),
-    Dialect("video-indexer", _video_indexer, ["transcript[].instances", "videos[].insights.transcript[].instances"]),
-    Dialect("aws", _aws, ["results.items results.transcripts[]", "[].alternatives[].content [].type=pronunciation"]),
-    Dialect("aws-calls", _aws_calls, ["Transcript[].Content"]),
-    Dialect(
-        "ibm", _ibm, ["@results[].alternatives[].timestamps", "@results[].alternatives @results[].final"],
-        at=("", "results[].", "[].", "[].results[]."),
-    ),
-    Dialect(
-        "google", _google,
-        [
-            "@results[].alternatives[].transcript",
-            "@annotationResults[].speechTranscriptions[].alternatives[].transcript",
-            "@results.*.inlineResult.transcript.results[].alternatives[].transcript",
-            "@results.*.transcript.results[].alternatives[].transcript",
-        ],
-        at=("", "response.", "[].", "[].response."),
-    ),
-)  # fmt: skip
+TRACKS = {
+    "azure": _azure,
+    "azure-live": _azure_live,
+    "azure-fast": _azure_fast,
+    "aws": _aws,
+    "aws-calls": _aws_calls,
+    "ibm": _ibm,
+    "google": _google,
+}

@@ -6,19 +6,62 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, compress, groupby
 from operator import itemgetter
 from typing import Any
 
-from cappunc_cli.document.labels import TERMINAL, cached_strip
+from cappunc_cli.document.labels import TERMINAL, cached_strip, dress
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.json.dialect import Anchor, Field, NewMark
-from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, escape, offsets, whole_numbers
-from cappunc_cli.formats.json.tokens import Change, Showing, target
-from cappunc_cli.formats.json.transcript import Transcript, fragments
+from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, escape, whole_numbers
+from cappunc_cli.formats.json.tokens import Stream
+from cappunc_cli.formats.json.tracks import Anchor, Field, NewMark
+from cappunc_cli.formats.json.transcript import Respelled, Transcript, fragments
 from cappunc_cli.formats.splice import Edit, splice, word_edits
 
-_ENDS = frozenset(TERMINAL)
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The texts of the words before and after; the words that change, or whose copies are to agree in case."""
+
+    before: Sequence[str]
+    after: Sequence[str]
+    changed: frozenset[int]
+    same_case: frozenset[int]
+
+    def of(self, own: str, stream: Stream, case_of: int | None, mark_of: int | None) -> str:
+        """The new text of a copy that reads `own`, and follows the changes of the words of its case and its mark."""
+        before, after = self.before, self.after
+        if case_of is not None and case_of not in self.same_case and case_of not in self.changed:
+            case_of = None
+        if mark_of is not None and mark_of not in self.changed:
+            mark_of = None
+        if case_of is None and mark_of is None:
+            return own
+        if case_of == mark_of and case_of is not None and stream.case and stream.marks and own == before[case_of]:
+            return after[case_of]
+        bare, label = cached_strip(own)
+        if case_of is not None and bare == cached_strip(before[case_of])[0]:
+            bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
+        if case_of is not None and stream.case:
+            old, new = cached_strip(before[case_of])[1], cached_strip(after[case_of])[1]
+            same = case_of in self.same_case and bare == cached_strip(after[case_of])[0]
+            if same or (old.case, old.form) != (new.case, new.form):
+                label = replace(label, case=new.case, form=new.form)
+        if mark_of is not None and stream.marks:
+            label = label.with_mark(cached_strip(after[mark_of])[1].mark)
+        return dress(bare, label)
+
+    def of_letters(self, own: str, words: slice, at: int) -> str:
+        """`own` with each letter changed like that letter of words; the first one is their letter number `at`."""
+        old, new = ([c for text in texts[words] for c in text if c.isalnum()] for texts in (self.before, self.after))
+        shown = list(own)
+        for i, c in enumerate(own):
+            if c.isalnum():
+                if at < len(new) == len(old) and old[at] != new[at]:
+                    shown[i] = new[at]
+                at += 1
+        return "".join(shown)
 
 
 def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) -> list[Edit]:
@@ -28,40 +71,51 @@ def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) ->
     """
     before = [word.text for word in transcript.words]
     changed = [old != new for old, new in zip(before, after, strict=True)]
-    same_case = _in_changed_sentences(transcript.differing, changed, after)
-    change = Change(before, after, same_case)
+    same_case = frozenset(_in_changed_sentences(transcript.differing, changed, after))
+    change = _Change(before, after, frozenset(compress(range(len(changed)), changed)), same_case)
     found: list[Edit] = []
-    for n, word in enumerate(transcript.words):
-        if changed[n] or attach or n in same_case:
-            for copy in word.places:
-                found += _copy_edits(transcript, copy, Showing(n, n), change, attach)
-    for copy, showing in transcript.respelled:
-        if attach or any(n is not None and (changed[n] or n in same_case) for n in showing[:2]) or showing.letters:
-            found += _copy_edits(transcript, copy, showing, change, attach)
+    for n in range(len(before)) if attach else sorted(change.changed | same_case):
+        for copy in transcript.words[n].places:
+            stream, own = transcript.literal_at(copy[0][0])[1], _text(transcript.source, copy)
+            found += _copy_edits(transcript, copy, own, change.of(own, stream, n, n), attach)
+    for respelled in transcript.respelled:
+        own = _text(transcript.source, respelled.copy)
+        found += _copy_edits(transcript, respelled.copy, own, _of_respelled(transcript, respelled, own, change), attach)
     found.sort(key=itemgetter(0, 1))
     return [*_anchor_edits(transcript.source, transcript.anchors, found), *_written(transcript, found, attach)]
 
 
-def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> set[int]:
+def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> Iterable[int]:
     """Those of `words` (indices) in whose sentence any word has changed."""
     if not words or not any(changed):
-        return set()
-    ends = (cached_strip(text)[1].mark in _ENDS for text in texts)
+        return ()
+    ends = (cached_strip(text)[1].mark in tuple(TERMINAL) for text in texts)
     sentences = list(accumulate(ends, initial=0))
     touched = set(compress(sentences, changed))
-    return {word for word in words if sentences[word] in touched}
+    return (word for word in words if sentences[word] in touched)
 
 
-def _copy_edits(transcript: Transcript, copy: Copy, showing: Showing, change: Change, attach: bool) -> Iterator[Edit]:
-    """The edits of one copy, with texts that are not escaped yet."""
-    source, stream = transcript.source, transcript.literal_at(copy[0][0])[1]
-    own = "".join([decoded(source[a:b]) for a, b in copy])
-    new = target(own, showing, stream, change)
-    if attach and stream.new_mark is not None:
+def _text(source: str, copy: Copy) -> str:
+    return "".join([decoded(source[a:b]) for a, b in copy])
+
+
+def _of_respelled(transcript: Transcript, respelled: Respelled, own: str, change: _Change) -> str:
+    stream = transcript.literal_at(respelled.copy[0][0])[1]
+    if respelled.letters is not None and stream.case:
+        first, last, at = respelled.letters
+        own = change.of_letters(own, slice(first.number, last.number + 1), at)
+    case_of, mark_of = (None if word is None else word.number for word in (respelled.case_of, respelled.mark_of))
+    return change.of(own, stream, case_of, mark_of)
+
+
+def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: bool) -> Iterator[Edit]:
+    """The edits that make a copy which reads `own` read `new`, with texts that are not escaped yet."""
+    source = transcript.source
+    if attach and transcript.literal_at(copy[0][0])[1].new_mark is not None:
         marks = [part for part in copy[1:] if is_mark_entry(source, transcript.entry_at(part[0]), part)]
         yield from ((a, b, "") for a, b in marks)
         copy = tuple([part for part in copy if part not in marks])
-        own = "".join([decoded(source[a:b]) for a, b in copy])
+        own = _text(source, copy)
     if own == new:
         return
     places = characters(source, copy)
@@ -94,7 +148,7 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit])
     """The edits of numbers that count characters of a text; `found` are the edits of texts, in order."""
     starts = [start for start, _, _ in found]
     shifts: dict[int, _Shift] = {}
-    for anchor, value, span in _counts(source, anchors):
+    for anchor, value, span in _counts(anchors):
         text = anchor.text
         if text.start not in shifts:
             own = found[bisect_left(starts, text.start) : bisect_left(starts, text.stop)]
@@ -108,17 +162,15 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit])
             yield *span, str(new)
 
 
-def _counts(source: str, anchors: Iterable[Anchor]) -> Iterator[tuple[Anchor, int, Span]]:
+def _counts(anchors: Iterable[Anchor]) -> Iterator[tuple[Anchor, int, Span]]:
     """Each anchor with its number and the span of that; two ranges of a block may refer to the same entity."""
     numbers: dict[int, dict[str, Span]] = {}
-    seen: set[tuple[int, str]] = set()
-    for anchor in anchors:
-        at, value = anchor.node.start, anchor.node.get(anchor.key)
-        if at not in numbers:
-            numbers[at] = whole_numbers(source, anchor.node)
-        if (at, anchor.key) not in seen and isinstance(value, int) and anchor.key in numbers[at]:
-            seen.add((at, anchor.key))
-            yield anchor, value, numbers[at][anchor.key]
+    for anchor in filter(lambda anchor: isinstance(anchor.node.get(anchor.key), int), anchors):
+        if anchor.node.first not in numbers:
+            numbers[anchor.node.first] = whole_numbers(anchor.node)
+        span = numbers[anchor.node.first].pop(anchor.key, None)
+        if span is not None:
+            yield anchor, anchor.node[anchor.key], span
 
 
 class _Shift:
@@ -128,7 +180,7 @@ class _Shift:
         self.text = text
         self.places: list[tuple[int, bool]] = []
         self.sums = [0]
-        begins = offsets(source, text) if edits else []
+        begins = text.begins(source)
         # An insertion right at an offset moves it only if the anchor grows; a removal before it always does.
         for start, stop, new in sorted(edits, key=lambda edit: (edit[1], edit[0] == edit[1])):
             first, last = bisect_left(begins, start), bisect_left(begins, stop)
@@ -146,8 +198,8 @@ class _Shift:
 def skeleton(transcript: Transcript) -> str:
     """The source without everything that writing may change: words, their marks, and counts of characters."""
     source = transcript.source
-    found: list[Edit] = [(*span, "0") for _, _, span in _counts(source, transcript.anchors)]
-    copies = [copy for word in transcript.words for copy in word.places] + [copy for copy, _ in transcript.respelled]
+    found: list[Edit] = [(*span, "0") for _, _, span in _counts(transcript.anchors)]
+    copies = [copy for word in transcript.words for copy in word.places] + [r.copy for r in transcript.respelled]
     for copy in copies:
         entries = [transcript.entry_at(start) for start, _ in copy] if len(copy) > 1 else []
         marks = [n for n, entry in enumerate(entries) if n and is_mark_entry(source, entry, copy[n])]
@@ -229,10 +281,7 @@ def _comma_before(source: str, at: int) -> int | None:
 
 
 def _applied(source: str, start: int, stop: int, edits: Sequence[Edit]) -> str:
-    text = source[start:stop]
-    for a, b, new in sorted(edits, reverse=True):
-        text = text[: a - start] + new + text[b - start :]
-    return text
+    return splice(source[start:stop], ((a - start, b - start, new) for a, b, new in edits))
 
 
 def _separator(source: str, item: Node) -> str:

@@ -6,11 +6,12 @@ Segments may have lists of words. Texts of the whole transcript beside the list 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from statistics import median
 
-from cappunc_cli.formats.json.dialect import Entries, Field, Track, nodes, seconds, texts
 from cappunc_cli.formats.json.scan import Literal, Node
+from cappunc_cli.formats.json.tracks import Entries, Track, lines, nodes, seconds, texts
 
 _TEXTS = (
     "punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8", "term",
@@ -62,24 +63,14 @@ def tracks(value: object) -> Iterator[Track]:
     if found is None:
         return
     holder, listed = found
-    words_key, who = _words_key(listed), _key(listed, _SPEAKERS)
     copies = [texts(holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
-    whole = _entries(listed)
+    words_key, whole = _words_key(listed), _entries(listed)
     if words_key is None:
-        text = _key(listed, _TEXTS) or ""
-        single = 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
-        yield Track(whole.fields(listed, join=None if single else "\n", first="\n") if whole else [], copies)
+        yield Track([whole.fields(listed), *copies])
         return
-    inner = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
-    all_words = list(chain.from_iterable(inner))
-    entries = _entries(all_words) or Entries("")
-    join = entries.join(all_words)
-    fields: list[Field] = []
-    for entry, words in zip(listed, inner, strict=True):
-        fields += entries.fields(words, entry.get(who or ""), join, "\n")
-        fields += whole.fields([entry], join="\n") if whole and not words else []
-    with_words = [entry for entry, words in zip(listed, inner, strict=True) if words]
-    yield Track(fields, [texts(with_words, f"[].{_key(listed, _TEXTS) or ''}"), *copies])
+    spoken = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
+    words = replace(_entries(list(chain.from_iterable(spoken))), join=None)
+    yield Track([*lines(listed, spoken, words, whole), *copies])
 
 
 def is_timed(value: object) -> bool:
@@ -111,13 +102,12 @@ def _key(listed: Sequence[Node], keys: Sequence[str]) -> str | None:
     return next((key for key in keys if 2 * sum(key in entry for entry in listed) >= len(listed)), None)
 
 
-def _entries(listed: Sequence[Node]) -> Entries | None:
-    """How the list writes its texts and times; None if it does not."""
-    text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
-    if text is None or start is None:
-        return None
+def _entries(listed: Sequence[Node]) -> Entries:
+    """How the list writes its texts and times."""
+    text, start = _key(listed, _TEXTS) or "", _key(listed, _STARTS) or ""
     end, length, who = (_key(listed, keys) or "" for keys in (_ENDS, _LENGTHS, _SPEAKERS))
-    return Entries(text, start, end, "" if end else length, _unit(start, [entry.get(start) for entry in listed]), who)
+    unit = _unit(start, [entry.get(start) for entry in listed])
+    return Entries(text, start, end, "" if end else length, unit, who, join="line")
 
 
 def _unit(key: str, values: Sequence[object]) -> float:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from json.decoder import JSONDecodeError, JSONObject, scanstring  # type: ignore[attr-defined]  # unknown to typeshed
-from json.scanner import py_make_scanner  # type: ignore[attr-defined]
+from collections.abc import Iterable, Iterator, Sequence
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # unknown to typeshed
 from typing import Any
 
 from cappunc_cli.document.words import Copy, Span
@@ -30,49 +29,46 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b":
 class Literal(str):
     """A string; source[start:stop] is its literal, quotes included."""
 
-    __slots__ = ("start", "stop")
+    __slots__ = ("_begins", "start", "stop")
     start: int
     stop: int
+    _begins: list[int]
 
-    @property
-    def span(self) -> Span:
-        """(start, stop)"""
-        return self.start, self.stop
+    def begins(self, source: str) -> Sequence[int]:
+        """Where each character begins in the source, and where the last one ends."""
+        if self.stop - self.start == len(self) + 2:
+            return range(self.start + 1, self.stop)
+        if not hasattr(self, "_begins"):
+            inside = self.start + 1, self.stop - 1
+            self._begins = [*(start for start, _ in characters(source, (inside,))), inside[1]]
+        return self._begins
 
 
 class Node(dict[str, Any]):
-    """An object; source[start:stop] is its text, braces included."""
+    """An object; unless it is empty, source[start:stop] is its text, braces included."""
 
-    __slots__ = ("start", "stop")
-    start: int
-    stop: int
+    __slots__ = ("first", "source")
+    source: str
+    #: Where its first key begins.
+    first: int
 
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.source.rfind("{", 0, self.first)
 
-class _Decoder(json.JSONDecoder):
-    """Python's decoder in Python, whose strings and objects know their place."""
-
-    def __init__(self) -> None:
-        # int() refuses thousands of digits.
-        super().__init__(
-            strict=False,
-            parse_int=lambda text: int(text) if len(text) < 400 else float(text),
-            object_pairs_hook=Node,
-        )
-        self.parse_string, self.parse_object = _literal, _node
-        self.scan_once = py_make_scanner(self)
+    @property
+    def stop(self) -> int:
+        """Where it ends."""
+        return next(piece.end() for piece, depth in _pieces(self) if not depth)
 
 
-def _literal(source: str, start: int, strict: bool) -> tuple[Literal, int]:
-    text, stop = scanstring(source, start, strict)
-    literal = Literal(text)
-    literal.start, literal.stop = start - 1, stop
-    return literal, stop
-
-
-def _node(place: tuple[str, int], *others: Any) -> tuple[Node, int]:
-    node, stop = JSONObject(place, *others)
-    node.start, node.stop = place[1] - 1, stop
-    return node, stop
+def _pieces(node: Node) -> Iterator[tuple[re.Match[str], int]]:
+    """The strings and brackets of an object, up to its end, each with the number of brackets open after it."""
+    depth = 1
+    for piece in _PIECE.finditer(node.source, node.first):
+        depth += (piece[0] in "{[") - (piece[0] in "}]")
+        yield piece, depth
 
 
 def broken_json(source: str, at: int, what: str) -> BadInput:
@@ -88,21 +84,45 @@ def load(source: str) -> Any:
     the line for anything else.
     """
     documents: list[Any] = []
-    decoder, at = _Decoder(), _gap(source, 0)
+    # An object is a tuple of pairs at first. int() refuses thousands of digits.
+    decoder = json.JSONDecoder(
+        strict=False, parse_int=lambda text: int(text) if len(text) < 400 else float(text), object_pairs_hook=tuple
+    )
+    strings, at = _STRING.finditer(source), _gap(source, 0)
     while at < len(source):
         try:
             value, at = decoder.raw_decode(source, at)
+            documents.append(_placed(value, source, strings))
         except JSONDecodeError as error:
             ends = not source[error.pos :].strip()
             what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
             raise broken_json(source, error.pos, what) from None
         except RecursionError:
             raise broken_json(source, at, "nested too deeply") from None
-        documents.append(value)
         at = _gap(source, at)
     if not documents:
         raise broken_json(source, 0, "there is no value")
     return documents[0] if len(documents) == 1 else documents
+
+
+def _placed(value: Any, source: str, strings: Iterator[re.Match[str]]) -> Any:
+    """A value with the places of its strings and keys, which are the next of `strings`: all in the source, in order."""
+    if isinstance(value, str):
+        literal = Literal(value)
+        literal.start, literal.stop = next(strings).span()
+        return literal
+    if isinstance(value, list):
+        return [_placed(child, source, strings) for child in value]
+    if isinstance(value, tuple):
+        node = Node()
+        node.source = source
+        for key, child in value:
+            at = next(strings).start()
+            if not node:
+                node.first = at
+            node[key] = _placed(child, source, strings)
+        return node
+    return value
 
 
 def _gap(source: str, at: int) -> int:
@@ -110,16 +130,14 @@ def _gap(source: str, at: int) -> int:
     return gap.end() if gap else at
 
 
-def whole_numbers(source: str, node: Node) -> dict[str, Span]:
+def whole_numbers(node: Node) -> dict[str, Span]:
     """The span of each member of an object that is a whole number."""
     found: dict[str, Span] = {}
-    depth = 0
-    for piece in _PIECE.finditer(source, node.start, node.stop):
-        text = piece.group()
-        if text[0] != '"':
-            depth += 1 if text in "{[" else -1
-        elif depth == 1 and (number := _NUMBER.match(source, piece.end())):
-            found[text[1:-1]] = number.span(1)
+    for piece, depth in _pieces(node):
+        if not depth:
+            break
+        if depth == 1 and piece[0][0] == '"' and (number := _NUMBER.match(node.source, piece.end())):
+            found[piece[0][1:-1]] = number.span(1)
     return found
 
 
@@ -139,17 +157,11 @@ def characters(source: str, copy: Copy) -> list[Span]:
     return found
 
 
-def offsets(source: str, literal: Literal) -> list[int]:
-    """Where each character of a literal begins in the source, and where the last one ends."""
-    inside = literal.start + 1, literal.stop - 1
-    return [*(start for start, _ in characters(source, (inside,))), inside[1]]
-
-
 def literal_edits(source: str, literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:
     """Convert edits of the text of a literal to edits of the source; escapes elsewhere in it stay as they are."""
-    places, inside, ascii_only = offsets(source, literal), source[literal.start : literal.stop], source.isascii()
+    begins, inside, ascii_only = literal.begins(source), source[literal.start : literal.stop], source.isascii()
     for start, stop, text in edits:
-        yield places[start], places[stop], escape(text, inside, ascii_only)
+        yield begins[start], begins[stop], escape(text, inside, ascii_only)
 
 
 def escape(text: str, literal: str, ascii_only: bool) -> str:

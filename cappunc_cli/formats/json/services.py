@@ -1,63 +1,44 @@
-"""Services that do little else than transcribe, and meeting recorders."""
+"""Services that do little else than transcribe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cappunc_cli.formats.json.dialect import (
-    Dialect,
+from cappunc_cli.formats.json.scan import Literal, Node
+from cappunc_cli.formats.json.tracks import (
     Entries,
     Field,
     Track,
     Voices,
     listed,
+    named,
     node,
     nodes,
     seconds,
     text_at,
     texts,
 )  # fmt: skip
-from cappunc_cli.formats.json.scan import Literal, Node
-
-_FINAL = "AddTranscript"
-
-
-def _assemblyai(value: object) -> Iterator[Track]:
-    """AssemblyAI: words with times in milliseconds, repeated in utterances; also the responses of the sentences and
-    paragraphs endpoints. Entities, highlights and chapters are derived from the text and stay as they are.
-    """
-    entries = Entries("text", unit=1)
-    words = entries.fields(nodes(value, "words[]"))
-    repeated = [entries.fields(nodes(value, f"{part}[].words[]")) for part in _PARTS]
-    yield Track.of(words, *repeated, texts(value, "text"), *(texts(value, f"{part}[].text") for part in _PARTS))
-
-
-_PARTS = ("utterances", "sentences", "paragraphs")
 
 
 def _deepgram(value: object) -> Iterator[Track]:
-    """Deepgram: `punctuated_word` where the file has it (then `word` is raw and stays), else `word`.
-
-    The transcript, paragraphs, sentences and utterances repeat the words.
-    """
+    """Each channel; the transcript, paragraphs, sentences and utterances repeat the words."""
     for number, channel in enumerate(nodes(value, "results.channels[]")):
         own = [said for said in nodes(value, "results.utterances[]") if said.get("channel", 0) == number]
         best = node(channel, "alternatives[0]")
-        yield Track.of(
+        streams = [
             _deepgram_words(nodes(best, "words[]")),
             texts(best, "transcript"),
             [field._replace(labels=True) for field in texts(best, "paragraphs.transcript")],
             texts(best, "paragraphs.paragraphs[].sentences[].text"),
             texts(own, "[].transcript"),
             _deepgram_words(nodes(own, "[].words[]")),
-            channel=str(number),
-        )
+        ]
+        yield Track(streams, channel=str(number))
 
 
 def _deepgram_words(words: Iterable[Node]) -> list[Field]:
-    keys = (("punctuated_word" if "punctuated_word" in word else "word", word) for word in words)
-    return [field for key, word in keys for field in Entries(key).fields([word])]
+    return [field for word in words for field in Entries("punctuated_word|word").fields([word])]
 
 
 def _elevenlabs(value: object) -> Iterator[Track]:
@@ -67,36 +48,7 @@ def _elevenlabs(value: object) -> Iterator[Track]:
         join = "" if any(word["type"] == "spacing" for word in words) else " "
         channel = part.get("channel_index")
         fields = Entries("text", speaker="speaker_id").fields(words, join=join)
-        yield Track(fields, [texts(part, "text")], channel=None if channel is None else str(channel))
-
-
-def _gladia(value: object) -> Iterator[Track]:
-    """Gladia v2: utterances with words, which texts, sentences and even subtitles repeat."""
-    top = node(value, "result.transcription") or node(value, "transcription")
-    entries = Entries("word", length="duration")
-    yield Track(
-        entries.segments(nodes(top, "utterances[]")),
-        [
-            texts([said for said in nodes(top, "utterances[]") if entries.fields(nodes(said, "words[]"))], "[].text"),
-            texts(top, "full_transcript"),
-            entries.fields(nodes(top, "sentences[].words[]")),
-            [f for s in nodes(top, "sentences[]") for f in texts(s, "sentence" if "sentence" in s else "text")],
-            *([field] for field in texts(top, "subtitles[].subtitles")),
-        ],
-    )
-
-
-def _recall(value: object) -> Iterator[Track]:
-    """Recall.ai: what each participant says, in words whose times are `relative` to the recording and absolute."""
-    fields: list[Field] = []
-    for part in nodes(value, "[]"):
-        join = "\n"
-        for word in nodes(part, "words[]"):
-            start, end = (seconds(node(word, f"{key}_timestamp").get("relative")) for key in ("start", "end"))
-            if (text := text_at(word, "text")) is not None:
-                fields.append(Field(text, start, end, part.get("participant"), join))
-                join = " "
-    yield Track(fields)
+        yield Track([fields, texts(part, "text")], channel=None if channel is None else str(channel))
 
 
 def _revai(value: object) -> Iterator[Track]:
@@ -109,18 +61,17 @@ def _revai(value: object) -> Iterator[Track]:
     for monologue in nodes(value, "monologues[]") or nodes(value, "monologue"):
         elements = [e for e in nodes(monologue, "elements[]") if isinstance(e.get("value"), Literal)]
         spaced = any(e["value"].isspace() for e in elements) or len(elements) < 2
-        speaker = monologue.get("speaker_info") or monologue.get("speaker")
-        speaker = names.get(str(monologue.get("speaker"))) or speaker
+        speaker = monologue.get("speaker")
+        speaker = names.get(str(speaker)) or monologue.get("speaker_info") or speaker
         for i, element in enumerate(elements):
             mark = element.get("type") == "punct"
             join = "\n" if not i else "" if spaced or mark else " "
-            times = (None, None) if mark else (_REV if "ts" in element else _REV_EDITOR).times(element)
+            times = (None, None) if mark else _REV.times(element)
             fields.append(Field(element["value"], *times, None if mark else speaker, join, element))
-    yield Track(fields, new_mark=lambda _, mark: {"type": "punct", "value": mark})
+    yield Track([fields], new_mark=lambda _, mark: {"type": "punct", "value": mark})
 
 
-_REV = Entries("value", "ts", "end_ts")
-_REV_EDITOR = Entries("value", "timestamp", "end_timestamp")
+_REV = Entries("value", "ts|timestamp", "end_ts|end_timestamp")
 
 
 def _soniox(value: object) -> Iterator[Track]:
@@ -131,13 +82,12 @@ def _soniox(value: object) -> Iterator[Track]:
     entries = Entries("text", "start_ms", "end_ms", "duration_ms", unit=1)
     for result in listed(value):
         top = node(result, "result") or result
-        names = {str(speaker.get("speaker")): speaker.get("name") for speaker in nodes(top, "speakers[]")}
+        names = ((speaker.get("speaker"), speaker.get("name")) for speaker in nodes(top, "speakers[]"))
         tokens = [t for t in nodes(top, "tokens[]") or nodes(top, "words[]") if t.get("is_final") is not False]
         translated = [token for token in tokens if token.get("translation_status") == "translation"]
         spoken = entries.fields([token for token in tokens if token not in translated], join="")
-        named = [field._replace(speaker=names.get(str(field.speaker)) or field.speaker) for field in spoken]
-        yield Track.of(named, texts(top, "text"))
-        yield Track(entries.fields(translated, join=""))
+        yield Track([named(spoken, names), texts(top, "text")])
+        yield Track([entries.fields(translated, join="")])
 
 
 def _speechmatics(value: object) -> Iterator[Track]:
@@ -148,7 +98,8 @@ def _speechmatics(value: object) -> Iterator[Track]:
     """
     for message in listed(value):
         results = nodes(message, "results[]")
-        if message.get("message", _FINAL) != _FINAL or not all(r.get("type") in _RESULTS for r in results):
+        kinds = {result.get("type") for result in results}
+        if message.get("message", "AddTranscript") != "AddTranscript" or kinds - {"word", "punctuation", "entity"}:
             continue
         fields: list[Field] = []
         glued = False
@@ -164,10 +115,9 @@ def _speechmatics(value: object) -> Iterator[Track]:
             fields.append(Field(content, join=join, item=result) if mark else timed)
         forms = [texts(field.item, "written_form[].alternatives[0].content", " ") for field in fields]
         text = texts(message, "metadata.transcript") if fields else []
-        yield Track(fields, [text], new_mark=_speechmatics_mark, bare=[(i, f) for i, f in enumerate(forms) if f])
+        yield Track([fields, text], new_mark=_speechmatics_mark, bare=[(i, f) for i, f in enumerate(forms) if f])
 
 
-_RESULTS = ("word", "punctuation", "entity")
 _RESULT = Entries("content", "start_time", "end_time")
 
 
@@ -192,7 +142,7 @@ def _speechmatics_v1(value: object) -> Iterator[Track]:
         Field(field.literal, join="", item=field.item) if mark else field._replace(speaker=voices.at(field.start))
         for field, mark in zip(said, marks, strict=True)
     ]
-    yield Track(fields, new_mark=_speechmatics_v1_mark)
+    yield Track([fields], new_mark=_speechmatics_v1_mark)
 
 
 _SPEECHMATICS_V1 = Entries("name", "time", length="duration", items=True)
@@ -203,32 +153,11 @@ def _speechmatics_v1_mark(item: Node, mark: str) -> dict[str, Any]:
     return {"duration": "0.00", "confidence": "1.000", "name": mark, "time": f"{(start + length) / 1000:.2f}"}
 
 
-DIALECTS = (
-    Dialect("deepgram", _deepgram, ["results.channels[].alternatives"]),
-    Dialect("revai", _revai, ["monologues[].elements", "monologue.elements"]),
-    Dialect(
-        "speechmatics", _speechmatics,
-        ["results[].type=@ results[].start_time", "results message=AddTranscript",
-         "results metadata.transcription_config"],
-        at=_RESULTS, listed=True,
-    ),
-    Dialect("speechmatics-v1", _speechmatics_v1, ["words[].name words[].time:text"]),
-    Dialect("gladia", _gladia, ["@transcription.utterances[]"], at=("result.", "")),
-    Dialect(
-        "soniox", _soniox, ["@[].text @[].start_ms"],
-        at=("tokens", "words", "result.tokens", "result.words"), listed=True,
-    ),
-    Dialect(
-        "elevenlabs", _elevenlabs,
-        ["@words[].text @words[].type=word", "@words[].text @words[].type=spacing",
-         "@words[].text @words[].type=audio_event"],
-        at=("", "transcripts[]."),
-    ),
-    Dialect(
-        "assemblyai", _assemblyai,
-        ["audio_url text:text", "audio_url words[].text", "id status text:text", "id status words[].text",
-         "@[].words[].text @[].words[].start:whole !@[].words[].start:number"],
-        at=_PARTS,
-    ),
-    Dialect("recall", _recall, ["[].participant [].words[].start_timestamp"]),
-)  # fmt: skip
+TRACKS = {
+    "deepgram": _deepgram,
+    "elevenlabs": _elevenlabs,
+    "revai": _revai,
+    "soniox": _soniox,
+    "speechmatics": _speechmatics,
+    "speechmatics-v1": _speechmatics_v1,
+}

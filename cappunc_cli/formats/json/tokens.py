@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from sys import intern
-from typing import NamedTuple
 
-from cappunc_cli.document.labels import MARKS, Label, cached_strip, dress
+from cappunc_cli.document.labels import MARKS, cached_strip
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.json.dialect import Field, NewMark
-from cappunc_cli.formats.json.scan import offsets
+from cappunc_cli.formats.json.tracks import Field, NewMark
 from cappunc_cli.formats.nonspeech import belongs, has_letters, is_address, starred_sounds
 from cappunc_cli.formats.splice import splice
 
@@ -37,19 +35,16 @@ _BARE = re.compile(r"[\W_]+")
 
 @dataclass(slots=True, eq=False)
 class Stream:
-    """One copy of a track: how to make the entry of a mark, if marks are entries; whether it shows case and marks.
+    """One copy of a track: its fields; how to make the entry of a mark, if marks are entries; what it shows.
 
-    A word list, for example, may have case but leave marks to the text.
+    A word list, for example, may show `case` but leave `marks` to the text. `features` are those of all its words.
     """
 
+    fields: Sequence[Field]
     new_mark: NewMark | None = None
     case: bool = True
     marks: bool = True
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it shows both."""
-        return self.case and self.marks
+    features: int = field(default=0)
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +67,19 @@ class Token:
     followed: bool = False
 
 
+#: Features of a text, as bits: it has a mark, it has a capital; and that it is there at all.
+MARKED, CAPITAL, _SHOWN = 1, 2, 4
+
+
+@lru_cache(maxsize=1 << 15)
+def features(text: str) -> int:
+    """The features of a written word."""
+    label = cached_strip(text)[1]
+    marked = bool(label.after) and bool(label.mark)
+    capital = not text.islower() and any(map(str.isupper, text))
+    return _SHOWN | MARKED * marked | CAPITAL * capital
+
+
 @lru_cache(maxsize=1 << 15)
 def key_of(text: str) -> str:
     """The key that all copies of a word share."""
@@ -89,101 +97,104 @@ def _is_word(run: str) -> bool:
     return shown.isalnum() or (has_letters(shown) and _OPAQUE.search(shown) is None and not is_address(shown))
 
 
-def find_words(text: str) -> tuple[list[tuple[str, int, int]], set[int], set[int]]:
+def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], set[int]]:
     """Find the words of a running text.
 
-    Returns each word with its start and stop, the indices of those that begin a new turn, and the indices of those
-    after which comes something that is no word but belongs to the sentence.
+    Returns each word with its start and stop, where turns begin, and the indices of the words after which comes
+    something that is no word but belongs to the sentence.
     """
     masked = _MASK.sub(_hide, text)
     if "*" in masked:
-        sounds = ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked))
-        masked = splice(masked, sounds)
+        masked = splice(masked, ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked)))
     turns = [found.end() for found in _TURN.finditer(masked)]
     if turns:
         masked = _TURN.sub(_hide, masked)
     words: list[tuple[str, int, int]] = []
     followed: set[int] = set()
     for found in _RUN.finditer(masked):
-        run = found.group()
-        if run.isalnum() or _is_word(run):
+        run = found[0]
+        if _is_word(run):
             words.append((run, *found.span()))
         elif words and belongs(run):
             # Sounds are hidden, and between segments there is a line break.
             gap = masked[words[-1][2] : found.start()]
             if gap.isspace() and "\n" not in gap:
                 followed.add(len(words) - 1)
-    starts = [start for _, start, _ in words] if turns else []
-    return words, {bisect_left(starts, turn) for turn in turns}, followed
+    return words, turns, followed
 
 
-def tokenize(source: str, fields: Sequence[Field], stream: Stream) -> list[Token]:
-    """The words of a run of fields, read as one text."""
-    spans, joined = _joined(fields)
-    words, turns, followed = find_words(joined)
-    places: dict[int, list[int]] = {}
+def tokenize(source: str, stream: Stream) -> list[Token]:
+    """The words of the fields of a stream, read as one text."""
+    fields = stream.fields
+    if not fields:
+        return []
+    shown = [_LABEL.sub(_hide, field.literal) if field.labels else field.literal for field in fields]
+    # The join before each field but the first is part of it.
+    joined = shown[0] + "".join([field.join + text for field, text in zip(fields[1:], shown[1:], strict=True)])
+    lengths = (len(field.join) + len(text) for field, text in zip(fields[1:], shown[1:], strict=True))
+    stops = list(accumulate(lengths, initial=len(shown[0])))
+    words, turns, followed = _find_words(joined)
     tokens: list[Token] = []
-    f = cue = 0
-    tail = -1  # the field in which the word before ends
-    for number, (text, start, stop) in enumerate(words):
-        while spans[f][1] <= start:
+    f, cue, tail = 0, 0, -1  # the field, its line, and the field in which the word before ends
+    begins, base = fields[0].literal.begins(source), 0
+    for text, start, stop in words:
+        while stops[f] <= start:
             f += 1
             cue += "\n" in fields[f].join
-        field = fields[f]
-        begin, end, last = field.start, field.end, f
-        if stop <= spans[f][1]:
-            copy: Copy = (_place(source, field, start - spans[f][0], stop - spans[f][0], places),)
+            base = -1
+        if base < 0:
+            begins, base = fields[f].literal.begins(source), stops[f] - len(fields[f].literal)
+        own = fields[f]
+        if stop <= stops[f]:
+            copy: Copy = ((begins[start - base], begins[stop - base]),)
+            token = Token(text, key_of(text), copy, stream, own.start, own.end, own.speaker, cue)
+            last = f
         else:
-            parts = list(_parts(fields, spans, f, start, stop))
-            text = "".join([joined[a:b] for _, a, b in parts])
-            # The time of a mark in a field of its own does not count, or the word would end elsewhere without the mark.
-            lettered = [f for f, a, b in parts if any(map(str.isalnum, joined[a:b]))]
-            last = lettered[-1]
-            end = next((fields[f].end for f in reversed(lettered) if fields[f].end is not None), None)
-            copy = tuple([_place(source, fields[f], a - spans[f][0], b - spans[f][0], places) for f, a, b in parts])
+            parts = list(_parts(fields, stops, f, start, stop))
+            token, last = _spread(source, stream, parts, cue)
         if f == tail:  # only the first word of a field has its start, only the last one its end
-            begin = tokens[-1].end = None
-        begins_turn, goes_on = number in turns, number in followed
-        tokens.append(Token(text, key_of(text), copy, stream, begin, end, field.speaker, cue, begins_turn, goes_on))
+            token.start = tokens[-1].end = None
+        tokens.append(token)
         tail = last
+    for n in followed:
+        tokens[n].followed = True
+    starts = [start for _, start, _ in words] if turns else []
+    for turn in turns:
+        if (n := bisect_left(starts, turn)) < len(tokens):
+            tokens[n].begins_turn = True
     return tokens
 
 
-def _joined(fields: Sequence[Field]) -> tuple[list[Span], str]:
-    """Where each of the fields starts and stops in the text of them all, and that text."""
-    spans: list[Span] = []
-    pieces: list[str] = []
-    at = 0
-    for field in fields:
-        if spans:
-            pieces.append(field.join)
-            at += len(field.join)
-        pieces.append(_LABEL.sub(_hide, field.literal) if field.labels else field.literal)
-        spans.append((at, at := at + len(field.literal)))
-    return spans, "".join(pieces)
+#: The number of a field, and where a part of its text begins and ends.
+_Part = tuple[int, int, int]
 
 
-def _parts(
-    fields: Sequence[Field], spans: Sequence[Span], f: int, start: int, stop: int
-) -> Iterator[tuple[int, int, int]]:
+def _parts(fields: Sequence[Field], stops: Sequence[int], f: int, start: int, stop: int) -> Iterator[_Part]:
     """The parts of fields that make up a word, up to a field with a join before it; `f` is the field of its start."""
     first = f
-    while f < len(fields) and spans[f][0] < stop and (f == first or not fields[f].join):
-        a, b = max(start, spans[f][0]), min(stop, spans[f][1])
+    while f < len(fields) and (f == first or not fields[f].join):
+        base = stops[f] - len(fields[f].literal)
+        a, b = max(start, base), min(stop, stops[f])
+        if base >= stop:
+            return
         if a < b:
-            yield f, a, b
+            yield f, a - base, b - base
         f += 1
 
 
-def _place(source: str, field: Field, start: int, stop: int, places: dict[int, list[int]]) -> Span:
-    """The span in the source of a part of a field's text; `places` keeps those of characters in escaped literals."""
-    literal = field.literal
-    base = literal.start + 1
-    if literal.stop - base == len(literal) + 1:
-        return base + start, base + stop
-    if base not in places:
-        places[base] = offsets(source, literal)
-    return places[base][start], places[base][stop]
+def _spread(source: str, stream: Stream, parts: Sequence[_Part], cue: int) -> tuple[Token, int]:
+    """A word in several fields, and the last of these with a letter.
+
+    The time of a mark in a field of its own does not count, or the word would end elsewhere without the mark.
+    """
+    fields = stream.fields
+    pieces = [(f, fields[f].literal[a:b], fields[f].literal.begins(source)) for f, a, b in parts]
+    text = "".join([piece for _, piece, _ in pieces])
+    lettered = [f for f, piece, _ in pieces if any(map(str.isalnum, piece))]
+    end = next((fields[f].end for f in reversed(lettered) if fields[f].end is not None), None)
+    copy = tuple([(begins[a], begins[b]) for (_, a, b), (_, _, begins) in zip(parts, pieces, strict=True)])
+    first = fields[parts[0][0]]
+    return Token(text, key_of(text), copy, stream, first.start, end, first.speaker, cue), lettered[-1]
 
 
 def split_letters(text: str, lengths: Sequence[int]) -> list[Span]:
@@ -207,115 +218,3 @@ def split_letters(text: str, lengths: Sequence[int]) -> list[Span]:
         pieces.append((at, stop))
         at = stop
     return pieces
-
-
-# A copy without marks or capitals has that style only if more than this share of its words have them elsewhere.
-_RARE = 1 / 50
-#: Features of a token, as bits: it has a mark, it has a capital; and that it is there at all.
-_MARKED, _CAPITAL, _SHOWN = 1, 2, 4
-
-
-@lru_cache(maxsize=1 << 15)
-def _features(text: str) -> int:
-    label = cached_strip(text)[1]
-    marked = bool(label.after) and bool(label.mark)
-    capital = not text.islower() and any(map(str.isupper, text))
-    return _SHOWN | _MARKED * marked | _CAPITAL * capital
-
-
-def set_styles(spoken: Sequence[Sequence[Token]], streams: Sequence[Stream]) -> None:
-    """Find out whether streams show case and marks, from the tokens of each word."""
-    shown = dict.fromkeys(streams, 0)
-    for tokens in spoken:
-        for token in tokens:
-            shown[token.stream] |= _features(token.text)
-    for stream in streams:
-        raw = _lacks(stream, _MARKED, spoken, shown)
-        # Lower case in all streams, or together with marks, is not a style but what is to be restored.
-        stream.case = not (raw and _lacks(stream, _CAPITAL, spoken, shown))
-        stream.marks &= not raw
-
-
-def _lacks(stream: Stream, feature: int, spoken: Sequence[Sequence[Token]], shown: Mapping[Stream, int]) -> bool:
-    """Whether a stream never has a feature that other streams show of the same words."""
-    if not shown[stream] or shown[stream] & feature or not any(bits & feature for bits in shown.values()):
-        return False
-    own = [tokens for tokens in spoken if any(token.stream is stream for token in tokens)]
-    elsewhere = Counter(token.stream for tokens in own for token in tokens if _features(token.text) & feature)
-    return max(elsewhere.values(), default=0) > _RARE * len(own)
-
-
-def differing(spoken: Sequence[Sequence[Token]]) -> Iterator[int]:
-    """The words that some streams show with a capital and others without, though all of these show case."""
-    for i, tokens in enumerate(spoken):
-        if len({_features(token.text) & _CAPITAL for token in tokens if token.stream.case}) > 1:
-            yield i
-
-
-class Change(NamedTuple):
-    """How the words change: their texts before and after, and the words whose copies are to agree in case."""
-
-    before: Sequence[str]
-    after: Sequence[str]
-    same_case: Container[int] = ()
-
-
-class Showing(NamedTuple):
-    """The words whose case and whose mark a copy shows, by their numbers.
-
-    Both are None for a token that is not the first or the last one of another spelling: `25` for "twenty five" has
-    both, but the "and" in "one hundred and five" for `105` has neither. Where the same letters are split into other
-    words (`well-known` for "well known"), `letters` are the first word, the one after the last, and the number of
-    their letters that come before this token.
-    """
-
-    case_of: int | None
-    mark_of: int | None
-    letters: tuple[int, int, int] | None = None
-
-
-def target(own: str, showing: Showing, stream: Stream, change: Change) -> str:
-    """The new text of a copy that reads `own`: it follows the changes of its words."""
-    before, after, same_case = change
-    case_of, mark_of, letters = showing
-    if case_of is not None and case_of not in same_case and before[case_of] == after[case_of]:
-        case_of = None
-    if mark_of is not None and before[mark_of] == after[mark_of]:
-        mark_of = None
-    if case_of == mark_of and case_of is not None and stream.is_full and own == before[case_of]:
-        return after[case_of]
-    if letters is not None and stream.case:
-        own = _with_letters(own, letters, before, after)
-    if case_of is None and mark_of is None:
-        return own
-    bare, label = cached_strip(own)
-    if case_of is not None and bare == cached_strip(before[case_of])[0]:
-        bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
-    if case_of is not None and stream.case:
-        same = case_of in same_case and bare == cached_strip(after[case_of])[0]
-        label = _with_case(label, None if same else before[case_of], after[case_of])
-    if mark_of is not None and stream.marks:
-        label = label.with_mark(cached_strip(after[mark_of])[1].mark)
-    return dress(bare, label)
-
-
-def _with_case(label: Label, before: str | None, after: str) -> Label:
-    """The label with the case of `after`, unless that is the case of `before`."""
-    new = cached_strip(after)[1]
-    if before is not None and ((old := cached_strip(before)[1]).case, old.form) == (new.case, new.form):
-        return label
-    return replace(label, case=new.case, form=new.form)
-
-
-def _with_letters(own: str, letters: tuple[int, int, int], before: Sequence[str], after: Sequence[str]) -> str:
-    """The token with each letter changed like that letter of the words."""
-    first, stop, at = letters
-    old = "".join([c for text in before[first:stop] for c in text if c.isalnum()])
-    new = "".join([c for text in after[first:stop] for c in text if c.isalnum()])
-    shown = list(own)
-    for i, c in enumerate(own):
-        if c.isalnum():
-            if at < len(new) == len(old) and old[at] != new[at]:
-                shown[i] = new[at]
-            at += 1
-    return "".join(shown)

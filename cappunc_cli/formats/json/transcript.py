@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from cappunc_cli.document.words import Copy, Span, Word
-from cappunc_cli.formats.json.dialect import Anchor, Field, Track, speaker_name
 from cappunc_cli.formats.json.scan import characters
-from cappunc_cli.formats.json.tokens import Showing, Stream, Token, differing, set_styles, split_letters, tokenize
+from cappunc_cli.formats.json.tokens import CAPITAL, MARKED, Stream, Token, features, split_letters, tokenize
+from cappunc_cli.formats.json.tracks import Anchor, Field, Track, speaker_name
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
 _LONGEST_SPELLING = 3
+# A copy without marks or capitals has that style only if more than this share of its words have them elsewhere.
+_RARE = 1 / 50
 #: (same, start, stop, start, stop): a block of each sequence; `same` if the words are equal.
 Block = tuple[bool, int, int, int, int]
 
 #: How many words are aligned at a time, and how many are compared at a time.
 _WINDOW, _STEP = 1500, 256
 
-#: A word of a track: its tokens, one for each copy that shows it.
-Spoken = list[Token]
+
+@dataclass(slots=True, eq=False)
+class Spoken:
+    """A word of a track, by its number: its tokens, one for each copy that shows it."""
+
+    tokens: list[Token]
+    number: int = -1
 
 
-class _Respelled(NamedTuple):
-    """A token of another spelling of the words `ours`; `before` is the number of letters before it, if they agree."""
+@dataclass(frozen=True, slots=True)
+class Respelled:
+    """A copy of another spelling: the words whose case and whose mark it shows.
 
-    token: Token
-    ours: Sequence[Spoken]
-    first: bool
-    last: bool
-    before: int | None
+    Both are None for a token that is not the first or the last one: `25` for "twenty five" has both, but the "and" in
+    "one hundred and five" for `105` has neither. Where the same letters are split into other words (`well-known` for
+    "well known"), `letters` are the first word, the last one, and the number of their letters before this token.
+    """
+
+    copy: Copy
+    case_of: Spoken | None
+    mark_of: Spoken | None
+    letters: tuple[Spoken, Spoken, int] | None = None
 
 
 class Transcript:
@@ -43,7 +55,7 @@ class Transcript:
         #: The channel of each track, and how many words it has.
         self.channels: list[tuple[object, int]] = []
         #: Copies that are another spelling of words, or part of one.
-        self.respelled: list[tuple[Copy, Showing]] = []
+        self.respelled: list[Respelled] = []
         self.anchors: list[Anchor] = []
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
@@ -60,27 +72,25 @@ class Transcript:
 
     def _add(self, track: Track) -> None:
         """Align the copies of a track and append its words."""
+        spoken: list[Spoken] = []
         streams: list[Stream] = []
-
-        def tokens(fields: Sequence[Field], marks: bool = True) -> list[Token]:
-            streams.append(Stream(track.new_mark, marks=marks))
-            return self._tokens(fields, streams[-1])
-
-        spoken: list[Spoken] = [[token] for token in tokens(track.words)]
-        respelled: list[_Respelled] = []
-        for copy in track.copies:
-            spoken = self._align(spoken, tokens(copy), respelled)
-        places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy) if track.bare else []
-        for of, copy in track.bare:
+        for number, fields in enumerate(filter(None, track.streams)):
+            streams.append(self._stream(fields, track))
+            tokens = tokenize(self.source, streams[-1])
+            spoken = self._align(spoken, tokens) if number else [Spoken([token]) for token in tokens]
+        places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word.tokens[0].copy if track.bare)
+        for of, fields in track.bare:
             own = spoken
             if of is not None:  # the words of which a part is inside a literal
-                inside = (bisect_left(places, (at, 0)) for at in track.words[of].literal.span)
+                literal = track.streams[0][of].literal
+                inside = (bisect_left(places, (at, 0)) for at in (literal.start, literal.stop))
                 own = [spoken[n] for n in sorted({n for _, n in places[slice(*inside)]})]
-            self._align(own, tokens(copy, marks=False), respelled, marks=False)
+            streams.append(self._stream(fields, track, marks=False))
+            self._align(own, tokenize(self.source, streams[-1]), marks=False)
         set_styles(spoken, streams)
-        self.differing += [len(self.words) + i for i in differing(spoken)]
-        numbers = {id(word): number for number, word in enumerate(spoken, len(self.words))} if respelled else {}
-        self.respelled += [_showing(token, numbers) for token in respelled]
+        for number, word in enumerate(spoken, len(self.words)):
+            word.number = number
+        self.differing += [word.number for word in spoken if _differ(word.tokens)]
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
         self._add_words(track, spoken)
@@ -96,58 +106,58 @@ class Transcript:
 
     def closely_followed(self, entry: Field) -> bool:
         """Whether no join comes after an entry in its stream."""
-        own = self._literals[entry.literal.start][1]
+        own = self._literals[entry.literal.start][1].fields
         later = range(bisect_right(self._starts, entry.literal.start), len(self._starts))
         found = (self._literals[self._starts[n]] for n in later)
-        following = next((field for field, stream in found if stream is own), None)
+        following = next((field for field, stream in found if stream.fields is own), None)
         return following is not None and following.item is not None and not following.join
 
-    def _tokens(self, fields: Sequence[Field], stream: Stream) -> list[Token]:
-        """The tokens of a new stream; each string counts once, as a copy may turn out to be the words themselves."""
-        own = []
-        for field in fields:
-            if field.literal.start not in self._literals:
-                self._literals[field.literal.start] = field, stream
-                own.append(field)
-        return tokenize(self.source, own, stream)
+    def _stream(self, fields: Iterable[Field], track: Track, marks: bool = True) -> Stream:
+        """A new stream; each string counts once, as a copy may turn out to be the words themselves."""
+        own = [field for field in fields if field.literal.start not in self._literals]
+        stream = Stream(own, track.new_mark, marks=marks)
+        self._literals |= {field.literal.start: (field, stream) for field in own}
+        return stream
 
-    def _align(
-        self, spoken: list[Spoken], tokens: Sequence[Token], respelled: list[_Respelled], marks: bool = True
-    ) -> list[Spoken]:
+    def _align(self, spoken: list[Spoken], tokens: Sequence[Token], marks: bool = True) -> list[Spoken]:
         """Align the tokens of a copy with the words so far; returns these with the words that only the copy has.
 
         A copy that never shows `marks` adds no words, because a mark on one of them would be lost.
         """
         merged: list[Spoken] = []
-        ours_keys, their_keys = [word[0].key for word in spoken], [token.key for token in tokens]
+        ours_keys, their_keys = [word.tokens[0].key for word in spoken], [token.key for token in tokens]
         for same, i, i_stop, j, j_stop in aligned_blocks(ours_keys, their_keys):
             ours, theirs = spoken[i:i_stop], tokens[j:j_stop]
             merged += ours
             if same or len(ours) == len(theirs):
                 for word, token in zip(ours, theirs, strict=True):
-                    word.append(token)
+                    word.tokens.append(token)
             elif marks and (not ours or len(theirs) > max(len(ours), _LONGEST_SPELLING)):
-                merged += [[token] for token in theirs]
+                merged += [Spoken([token]) for token in theirs]
             elif ours and theirs:
-                respelled += self._respelled(ours, theirs)
+                self._respell(ours, theirs)
         return merged
 
-    def _respelled(self, ours: Sequence[Spoken], theirs: Sequence[Token]) -> list[_Respelled]:
-        """Tokens that are another spelling of words, or the same letters split differently."""
-        same_letters = "".join([word[0].key for word in ours]) == "".join([token.key for token in theirs])
+    def _respell(self, ours: Sequence[Spoken], theirs: Sequence[Token]) -> None:
+        """Note tokens that are another spelling of words, or the same letters split differently."""
+        same_letters = "".join([word.tokens[0].key for word in ours]) == "".join([token.key for token in theirs])
         if same_letters and len(theirs) == 1:
             (token,) = theirs
             places = characters(self.source, token.copy)
-            pieces = split_letters(token.text, [len(word[0].key) for word in ours])
+            pieces = split_letters(token.text, [len(word.tokens[0].key) for word in ours])
             for word, (a, b) in zip(ours, pieces, strict=False):
-                word.append(replace(token, text=token.text[a:b], copy=tuple(fragments(places[a:b]))))
+                word.tokens.append(replace(token, text=token.text[a:b], copy=tuple(fragments(places[a:b]))))
             if pieces:
-                return []
-        found, before = [], 0
-        for k, token in enumerate(theirs):
-            found.append(_Respelled(token, ours, k == 0, k + 1 == len(theirs), before if same_letters else None))
+                return
+        before = 0
+        for token in theirs:
+            mark_of = ours[-1] if token is theirs[-1] else None
+            if same_letters:
+                found = Respelled(token.copy, None, mark_of, (ours[0], ours[-1], before))
+            else:
+                found = Respelled(token.copy, ours[0] if token is theirs[0] else None, mark_of)
+            self.respelled.append(found)
             before += len(token.key)
-        return found
 
     def _add_words(self, track: Track, spoken: Sequence[Spoken]) -> None:
         first_cue = self._cue + bool(self.words)
@@ -155,19 +165,21 @@ class Transcript:
         if track.begins_turn and self.words:
             self._turn += 1
             self._speaker = None
-        for n, tokens in enumerate(spoken):
+        preceded = False
+        for n, word in enumerate(spoken):
+            tokens = word.tokens
             own = tokens[0]
-            spelled = next((token for token in tokens if token.stream.is_full), own)
+            spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
             start, end, speaker = timing.get(n, (own.start, own.end, own.speaker))
             if speaker is None:
                 speaker = next((token.speaker for token in tokens if token.speaker is not None), None)
             self._cue = max(self._cue, first_cue + spelled.cue)
             self._begin(track.channel, speaker, spelled.begins_turn)
             places = tuple([token.copy for token in tokens])
-            preceded = n > 0 and spoken[n - 1][0].followed
             self.words.append(
                 Word(spelled.text, start, end, self._cue, self._turn, places, False, own.followed, preceded)
             )
+            preceded = own.followed
 
     def _begin(self, channel: object, speaker: object, new_turn: bool) -> None:
         """Count turns: a new one starts with another speaker, or with a dash or chevrons before a word."""
@@ -183,14 +195,13 @@ class Transcript:
 
     def _timing(self, track: Track, spoken: Sequence[Spoken]) -> dict[int, tuple[int | None, int | None, object]]:
         """The start, end and speaker of words, from the raw words of a track that has such; aligned by keys."""
-        raw = tokenize(self.source, track.timing, Stream())
-        found = {n: (word[0].start, word[0].end, word[0].speaker) for n, word in enumerate(spoken)}
-        blocks = aligned_blocks([word[0].key for word in spoken], [token.key for token in raw])
+        raw = tokenize(self.source, Stream(track.timing))
+        own = [word.tokens[0] for word in spoken]
+        found = {n: (token.start, token.end, token.speaker) for n, token in enumerate(own)}
+        blocks = aligned_blocks([token.key for token in own], [token.key for token in raw])
         for same, i, i_stop, j, j_stop in blocks:
             if same or i_stop - i == j_stop - j:
-                found.update(
-                    (n, (t.start, t.end, t.speaker)) for n, t in zip(range(i, i_stop), raw[j:j_stop], strict=True)
-                )
+                found |= {n: (t.start, t.end, t.speaker) for n, t in enumerate(raw[j:j_stop], i)}
             elif i < i_stop and j < j_stop:
                 found[i] = raw[j].start, found[i][1], raw[j].speaker
                 found[i_stop - 1] = found[i_stop - 1][0], raw[j_stop - 1].end, found[i_stop - 1][2]
@@ -211,12 +222,34 @@ class Transcript:
         return names
 
 
-def _showing(respelled: _Respelled, numbers: Mapping[int, int]) -> tuple[Copy, Showing]:
-    first, last = (numbers[id(word)] for word in (respelled.ours[0], respelled.ours[-1]))
-    mark_of = last if respelled.last else None
-    if respelled.before is not None:
-        return respelled.token.copy, Showing(None, mark_of, (first, last + 1, respelled.before))
-    return respelled.token.copy, Showing(first if respelled.first else None, mark_of)
+def set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
+    """Find out whether streams show case and marks, from the tokens of each word."""
+    for stream, text in {(token.stream, token.text) for word in spoken for token in word.tokens}:
+        stream.features |= features(text)
+    shown = 0
+    for stream in streams:
+        shown |= stream.features
+    for stream in streams:
+        lacking = [bit for bit in (MARKED, CAPITAL) if shown & bit and _lacks(stream, bit, spoken)]
+        # Lower case in all streams, or together with marks, is not a style but what is to be restored.
+        stream.case = len(lacking) < 2
+        stream.marks &= MARKED not in lacking
+
+
+def _lacks(stream: Stream, feature: int, spoken: Sequence[Spoken]) -> bool:
+    """Whether a stream never has a feature that another stream shows of the same words."""
+    if not stream.features or stream.features & feature:
+        return False
+    own = [word.tokens for word in spoken if any(token.stream is stream for token in word.tokens)]
+    elsewhere = Counter(token.stream for tokens in own for token in tokens if features(token.text) & feature)
+    return max(elsewhere.values(), default=0) > _RARE * len(own)
+
+
+def _differ(tokens: Sequence[Token]) -> bool:
+    """Whether some tokens of a word have a capital and others not, of streams that show case."""
+    if len({token.text for token in tokens}) == 1:
+        return False
+    return len({features(token.text) & CAPITAL for token in tokens if token.stream.case}) > 1
 
 
 def fragments(places: Sequence[Span]) -> list[Span]:

@@ -20,7 +20,7 @@ from cappunc_cli.document.pauses import turn_ends
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats.json import DIALECTS, dialect_of, scan, sniff, transcript
-from cappunc_cli.formats.json.dialect import Voices, seconds
+from cappunc_cli.formats.json.tracks import Voices, seconds
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
