@@ -18,9 +18,9 @@ from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, find_low_confidence
-from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, unrestored_spans
+from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, find_missing, unrestored_spans
 from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.pipeline import as_read, estimate_missing, probabilities, read_passage, rewrite_long
+from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite_long
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -144,7 +144,7 @@ def examine(division: Division, known: Examined | None = None) -> Examined:
             rows = before.get(read.bare)
             if rows is None:
                 rows = probabilities(read.parts, model, options, fixer.progress(done, count))
-            estimate = estimate_missing(read.parts, rows, model, options)
+            estimate = find_missing(read_passage(read.parts, rows, model, options))
             found.append(ExaminedStretch(numbers, read, rows, estimate, fixer))
             done += len(numbers)
     return Examined(found)

@@ -19,7 +19,7 @@ from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import recheck
-from cappunc_cli.restoration.decoding.existing import Missing, find_missing
+from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
 from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows, sentence_end_probability
 from cappunc_cli.restoration.glued import Parted
@@ -246,11 +246,6 @@ def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         new = rewrite(words[first:last], rows[first:last], model, options)
         texts += new[start - first : stop - first]
     return texts
-
-
-def estimate_missing(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Missing:
-    """Estimate which marks and capitals are missing, given the `probabilities` of the words."""
-    return find_missing(read_passage(words, rows, model, options))
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

@@ -16,10 +16,10 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.files.fixer import Division, Fixer
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.restoration.decoding.existing import unrestored_spans
+from cappunc_cli.restoration.decoding.existing import find_missing, unrestored_spans
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, read_passage, rewrite
 
 HALF = Path(__file__).parents[2] / "fixtures/repair/half.srt"
 
@@ -40,7 +40,7 @@ def test_only_the_stretch_is_restored(english: Model, how: str) -> None:
     words, options = half(how), Options()
     old = [word.text for word in words]
     rows = probabilities(words, english, options)
-    [stretch] = unrestored_spans(estimate_missing(words, rows, english, options))
+    [stretch] = unrestored_spans(find_missing(read_passage(words, rows, english, options)))
     assert (stretch.marks, stretch.case) == (True, True)
     assert abs(stretch.start - 45) <= 3
     assert abs(stretch.stop - 106) <= 3
@@ -53,7 +53,7 @@ def test_only_the_stretch_is_restored(english: Model, how: str) -> None:
     assert sum(label.case is Case.LOWER for _, label in map(strip, new[45:106])) > 40
     fixed = [replace(word, text=t) for word, t in zip(words, new, strict=True)]
     assert rewrite(fixed, rows, english, options) == new
-    assert unrestored_spans(estimate_missing(fixed, rows, english, options)) == []
+    assert unrestored_spans(find_missing(read_passage(fixed, rows, english, options))) == []
 
 
 def test_existing_marks_inside_a_stretch_are_kept(english: Model) -> None:

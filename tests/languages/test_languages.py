@@ -251,7 +251,7 @@ def test_a_speaker_name_is_no_word_in_either_normal_form() -> None:
 
 def test_data_files_and_languages_correspond() -> None:
     folder = Path(languages.__file__).parent
-    assert {path.stem for path in folder.glob("*.toml")} == set(LANGUAGES)
+    assert {path.stem for path in folder.glob("*.toml")} - {"caption_words"} == set(LANGUAGES)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from cappunc_cli.restoration.decoding.passage import (
     Flags,
     Numbers,
     Passage,
+    Posteriors,
     Probabilities,
     columns,
     sentence_end_probability,
@@ -134,9 +135,9 @@ def find_missing(passage: Passage) -> Missing:
     styles = _fit_styles(expected, kinds, weight)
     expected = expected * np.exp(np.array([0, *styles], np.float32))
     expected /= expected.sum(1, keepdims=True)
-    capitals = _Capitals.of(passage, cases, kinds, expected)
+    capitals = _expect_capitals(passage, cases, kinds, expected)
     by_marks = _mark_likelihoods(expected, kinds) ** weight[:, None]
-    states = _forward_backward(by_marks, capitals.likelihoods(cases))
+    states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals))
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
     steps = np.arange(len(cases)) // tuned.STEP
@@ -177,21 +178,14 @@ def _left_open(expected: Probabilities, kinds: Numbers, tails: Flags) -> float:
     """
     end = expected[:, _END] / (expected[:, _END] + expected[:, _NO_MARK])
     sure = (end > tuned.SURE_END) & ((kinds == _END) | (kinds == _NO_MARK))
-    counts = []
-    for place in (tails, ~tails):
-        shown = float((sure & place & (kinds == _END)).sum())
-        counts.append((shown, max(float(end[sure & place].sum()), shown)))
-    (at_tails, elsewhere), both = map(_share, counts), _share(tuple(map(sum, zip(*counts, strict=True))))
-    nats = sum(
-        shown * np.log(own / both) + (due - shown) * np.log((1 - own) / (1 - both))
-        for (shown, due), own in zip(counts, (at_tails, elsewhere), strict=True)
-    )
-    return min(1 - at_tails / elsewhere, tuned.MOST_OPEN) if at_tails < elsewhere and nats > tuned.SURELY_OPEN else 0.0
-
-
-def _share(count: Sequence[float]) -> float:
-    """The share of (shown, due)."""
-    return min(max(count[0] / max(count[1], 1e-6), 0.01), 0.99)
+    places = sure & tails, sure & ~tails, sure
+    shown = np.array([(place & (kinds == _END)).sum() for place in places])
+    due = np.maximum([end[place].sum() for place in places], shown)
+    due[2] = due[0] + due[1]
+    at_tails, elsewhere, both = shares = np.clip(shown / np.maximum(due, 1e-6), 0.01, 0.99)
+    nats = shown * np.log(shares / both) + (due - shown) * np.log((1 - shares) / (1 - both))
+    surely = at_tails < elsewhere and nats[:2].sum() > tuned.SURELY_OPEN
+    return min(1 - float(at_tails / elsewhere), tuned.MOST_OPEN) if surely else 0.0
 
 
 def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
@@ -246,88 +240,72 @@ class _Capitals:
 
     `own`: the probability of a capital form although no sentence begins; `starts`: that of a capital since one begins
     after an existing mark, 0 where there is none; `opens`: that of a missing sentence end before it if all are missing.
-    `raised`: given a capital, the probability of upper case. `cased` words have a case that can be seen, and `always`
-    ones are always capital (`i`). `layout` and `kept` are as in `Missing`.
+    `cased` words have a case that can be seen. `layout` and `kept` are as in `Missing`.
     """
 
     own: Probabilities
     starts: Probabilities
     opens: Probabilities
-    raised: Probabilities
     cased: Flags
-    always: Flags
-    one_letter: Flags
     layout: Flags
     kept: float
 
-    @classmethod
-    def of(cls, passage: Passage, cases: Numbers, kinds: Numbers, expected: Probabilities) -> _Capitals:
-        text, labels = passage.posteriors, passage.labels
-        capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
-        before = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
-        own = _smoothed(
-            np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1), tuned.UNPREDICTABLE
-        )
-        turns = np.append(False, passage.turn_ends[:-1])
-        # Either case is right after `“What?”`, `so:` and `well…`.
-        open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
-        own = np.where(turns | np.array([False, *open_end]), np.maximum(own, tuned.OPEN_START), own)
-        ended = np.append(True, kinds[:-1] == _END)
-        # No end shows before these words, but may belong there.
-        opens = np.append(np.float32(0), np.where(kinds[:-1] == _NO_MARK, expected[:-1, _END], np.float32(0)))
-        cased = ~text.has(WordProperty.NO_CASE | WordProperty.NO_CAPITAL)
-        # After ten heads of lines or turns the text shows more than the rule does; its first word is none of them.
-        heads = np.append(False, (turns | passage.cue_starts)[1:])
-        begins = ended & heads & cased & (own < 0.5)
-        shown = min(int((begins & (cases == LOWER)).sum()) / (10 + int(begins.sum())), tuned.MOST_LOWER)
-        low = np.maximum(np.where(turns, tuned.LOWER_TURN, tuned.LOWER_START), np.where(heads, shown, 0))
-        lines = passage.cue_starts & ~ended & cased & (own < 0.5)
-        is_capital = cases > LOWER
-        by_layout = int((lines & is_capital).sum()) * 2 > int(lines.sum())
-        unsaid = opens * (1 - own) * (cased & (cases != UPPER) & ~lines)
-        return cls(
-            own=own,
-            starts=np.where(ended, 1 - low, 0).astype(np.float32),
-            opens=opens,
-            raised=np.clip(text.cases[:, UPPER] / np.maximum(capital, np.float32(1e-3)), 0.01, 0.99),
-            cased=cased & ~(lines & by_layout) & ~_repeated(passage.bare, is_capital),
-            always=text.has(WordProperty.ALWAYS_CAPITAL),
-            one_letter=text.has(WordProperty.ONE_LETTER),
-            layout=lines & by_layout & is_capital,
-            kept=float((1 + unsaid[is_capital].sum()) / (2 + unsaid.sum())),
-        )
 
-    def likelihoods(self, cases: Numbers) -> Floats:
-        """The likelihoods [n, ends, cases] of the existing cases, for each share of ends and each state of capitals."""
-        none = 1 - self.opens
-        opens = self.opens[:, None] * _GONE
-        opens /= none[:, None] + opens
-        capital = np.where(
-            self.starts[:, None] > 0,
-            self.starts[:, None],
-            self.own[:, None] + (1 - self.own[:, None]) * opens * self.kept,
-        )
-        shown = capital[:, :, None] * _SHARES
-        lower, upper = cases == LOWER, cases == UPPER
-        form = np.where(self.one_letter, np.float32(1), np.where(upper, self.raised, 1 - self.raised))
-        by_share = np.where(lower[:, None, None], 1 - shown, shown * form[:, None, None])
-        by_share[self.always] = 0.5  # YouTube writes `I` in a text in lower case
-        in_upper = np.where(upper | (self.one_letter & ~lower), 1 - tuned.STRAY, tuned.STRAY / 2).astype(np.float32)
-        in_upper = np.broadcast_to(in_upper[:, None, None], (*capital.shape, 1))
-        found: Floats = np.concatenate([by_share, in_upper], 2)
-        found[~self.cased] = 1
-        return found
+def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected: Probabilities) -> _Capitals:
+    text, labels = passage.posteriors, passage.labels
+    capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
+    before = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
+    own: Probabilities = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
+    own = _smoothed(own, tuned.UNPREDICTABLE)
+    turns = np.append(False, passage.turn_ends[:-1])
+    # Either case is right after `“What?”`, `so:` and `well…`.
+    open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
+    own = np.where(turns | np.array([False, *open_end]), np.maximum(own, tuned.OPEN_START), own)
+    ended = np.append(True, kinds[:-1] == _END)
+    # No end shows before these words, but may belong there.
+    opens = np.append(np.float32(0), np.where(kinds[:-1] == _NO_MARK, expected[:-1, _END], np.float32(0)))
+    cased = ~text.has(WordProperty.NO_CASE | WordProperty.NO_CAPITAL)
+    # After ten heads of lines or turns the text shows more than the rule does; its first word is none of them.
+    heads = np.append(False, (turns | passage.cue_starts)[1:])
+    begins = ended & heads & cased & (own < 0.5)
+    shown = min(int((begins & (cases == LOWER)).sum()) / (10 + int(begins.sum())), tuned.MOST_LOWER)
+    low = np.maximum(np.where(turns, tuned.LOWER_TURN, tuned.LOWER_START), np.where(heads, shown, 0))
+    lines = passage.cue_starts & ~ended & cased & (own < 0.5)
+    is_capital = cases > LOWER
+    by_layout = int((lines & is_capital).sum()) * 2 > int(lines.sum())
+    unsaid = opens * (1 - own) * (cased & (cases != UPPER) & ~lines)
+    # How a writer spells `the president` is one decision: words that are never capital count once.
+    capitals = {word for word, flag in zip(passage.bare, is_capital.tolist(), strict=True) if flag}
+    first = {word: -i for i, word in enumerate(reversed(passage.bare), 1 - len(passage.bare))}
+    repeated = [first[word] < i and word not in capitals for i, word in enumerate(passage.bare)]
+    return _Capitals(
+        own=own,
+        starts=np.where(ended, 1 - low, 0).astype(np.float32),
+        opens=opens,
+        cased=cased & ~(lines & by_layout) & ~np.array(repeated),
+        layout=lines & by_layout & is_capital,
+        kept=float((1 + unsaid[is_capital].sum()) / (2 + unsaid.sum())),
+    )
 
 
-def _repeated(bare: Sequence[str], is_capital: Flags) -> Flags:
-    """Which words have been met before and are never capital: how a writer spells `the president` is one decision."""
-    capital = {word for word, flag in zip(bare, is_capital.tolist(), strict=True) if flag}
-    met: set[str] = set()
-    found = []
-    for word in bare:
-        found.append(word in met and word not in capital)
-        met.add(word)
-    return np.array(found, np.bool_)
+def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> Floats:
+    """The likelihoods [n, ends, cases] of the existing cases, for each share of ends and each state of capitals."""
+    own, starts = expected.own[:, None], expected.starts[:, None]
+    opens = expected.opens[:, None] * _GONE
+    opens /= 1 - expected.opens[:, None] + opens
+    capital = np.where(starts > 0, starts, own + (1 - own) * opens * expected.kept)
+    shown = capital[:, :, None] * _SHARES
+    lower, upper, one_letter = cases == LOWER, cases == UPPER, text.has(WordProperty.ONE_LETTER)
+    least = np.float32(1e-3)
+    raised = np.clip(text.cases[:, UPPER] / np.maximum(np.clip(1 - text.cases[:, LOWER], 0, 1), least), 0.01, 0.99)
+    form = np.where(one_letter, np.float32(1), np.where(upper, raised, 1 - raised))
+    by_share = np.where(lower[:, None, None], 1 - shown, shown * form[:, None, None])
+    by_share[text.has(WordProperty.ALWAYS_CAPITAL)] = 0.5  # YouTube writes `I` in a text in lower case
+    in_upper = np.where(upper | (one_letter & ~lower), 1 - tuned.STRAY, tuned.STRAY / 2).astype(np.float32)
+    in_upper = np.broadcast_to(in_upper[:, None, None], (*capital.shape, 1))
+    found: Floats = np.concatenate([by_share, in_upper], 2)
+    found[~expected.cased] = 1
+    return found
 
 
 def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags) -> Flags:
@@ -355,13 +333,10 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
 
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
-    some = [tuned.PRIOR_SOME] * (len(_SHARES) - 2)
-    one_kind = [tuned.PRIOR_SOME] * (len(_MARK_STATES) - len(_SHARES))
-    marks = np.array([tuned.PRIOR_NONE, *some[:-1], tuned.PRIOR_NEARLY, tuned.PRIOR_ALL, *one_kind])
-    without_case = np.array(
-        [tuned.PRIOR_NONE, *some[:-1], tuned.PRIOR_NEARLY, tuned.PRIOR_NONE, *one_kind[:-1], tuned.PRIOR_ONE_KIND]
-    )
-    prior = marks[:, None] * np.array([tuned.PRIOR_NONE, *some, tuned.PRIOR_ALL, tuned.PRIOR_UPPER])
+    none, some, nearly, all_ = tuned.PRIOR_NONE, tuned.PRIOR_SOME, tuned.PRIOR_NEARLY, tuned.PRIOR_ALL
+    marks = np.array([none, some, some, some, nearly, all_, some, some, some])
+    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND])
+    prior = marks[:, None] * np.array([none, some, some, some, some, all_, tuned.PRIOR_UPPER])
     prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
     found: Floats = (prior / prior.sum()).astype(np.float32)
     return found

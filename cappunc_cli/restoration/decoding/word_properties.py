@@ -234,46 +234,36 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
     glued, listed = glued_form(plain, lexicon, language) not in (None, plain), plain in language.forms
-    found = (
-        *_written_properties(word),
-        (WordProperty.HAS_FORM, form is not None),
-        (
-            WordProperty.ALWAYS_MIXED,
-            form is not None
-            and (digraph or clitic or clan or ordinal or elided_initials or listed or glued or stutter is not None),
-        ),
-        (WordProperty.PASSES_START, clitic and plain in language.always_lower),
-        (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, never_upper or (title and len(plain) > 2)),
-        (
-            WordProperty.ALWAYS_CAPITAL,
-            plain in language.always_capital or listed or ordinal or scale or said_again or glued or dotted,
-        ),
-        (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
-        (WordProperty.ALWAYS_LOWER, low),
-        (WordProperty.DEGREE, degree),
-        (WordProperty.INITIALISM, acronym or doubled or double_name or scale or (said_again and form is None)),
-        (
-            WordProperty.LOWER_WITHIN,
-            ("." in stem and stem in language.never_upper)
-            or (name != stem and name in language.linking)
-            or (title and language.lower_titles),
-        ),
-    )
-    return sum(int(property_) for property_, holds in found if holds)
+    always = plain in language.always_capital or listed or ordinal or glued
+    own_form = digraph or clitic or clan or ordinal or elided_initials or listed or glued or stutter is not None
+    linked = (name != stem and name in language.linking) or ("." in stem and stem in language.never_upper)
+    found = _written_properties(word) | {
+        WordProperty.HAS_FORM: form is not None,
+        WordProperty.ALWAYS_MIXED: form is not None and own_form,
+        WordProperty.PASSES_START: clitic and plain in language.always_lower,
+        WordProperty.TITLE: title,
+        WordProperty.NO_UPPER: never_upper or (title and len(plain) > 2),
+        WordProperty.ALWAYS_CAPITAL: always or scale or said_again or dotted,
+        WordProperty.ABBREVIATION: language.abbreviates(plain) or elided_initials or doubled or double_name,
+        WordProperty.ALWAYS_LOWER: low,
+        WordProperty.DEGREE: degree,
+        WordProperty.INITIALISM: acronym or doubled or double_name or scale or (said_again and form is None),
+        WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
+    }
+    return sum(int(property_) for property_, holds in found.items() if holds)
 
 
-def _written_properties(word: str) -> tuple[tuple[WordProperty, bool], ...]:
-    """What the characters of a word show in any language: properties, and whether it has them."""
+def _written_properties(word: str) -> dict[WordProperty, bool]:
+    """What the characters of a word show in any language."""
     as_given = word.startswith(_GIVEN) or ("." in word and FILE_NAME.fullmatch(word) is not None)
     first, top = (word, word) if as_given else (capital(word), upper(word))
-    return (
-        (WordProperty.NO_CASE, top == word),
-        (WordProperty.NO_CAPITAL, first == word),
-        (WordProperty.ONE_LETTER, first == top),
-        (WordProperty.FRAGMENT, word.endswith("-")),
-        (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
-        (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
-        (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
-        (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
-    )
+    return {
+        WordProperty.NO_CASE: top == word,
+        WordProperty.NO_CAPITAL: first == word,
+        WordProperty.ONE_LETTER: first == top,
+        WordProperty.FRAGMENT: word.endswith("-"),
+        WordProperty.NO_PERIOD: word.endswith(".") or strip(word + ".")[0] != word,
+        WordProperty.DIGIT_FIRST: word[:1].isdigit(),
+        WordProperty.DIGIT_LAST: word[-1:].isdigit(),
+        WordProperty.NO_WORD: not any(map(str.isalnum, word)),
+    }

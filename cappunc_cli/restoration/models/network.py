@@ -181,7 +181,7 @@ class OnnxEngine:
         """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks + around].
 
         `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
-        speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep may be 0.
+        speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep are 0.
         """
         started = time.perf_counter()
         text = self.encoder.encode(words, pauses, turns)
@@ -237,7 +237,7 @@ class OnnxEngine:
             last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # of each word, its last piece: [CLS] adds one
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
-            lasts.append(last[chunk.before : len(last) - chunk.after] if self._selects_pieces else last)
+            lasts.append(last[chunk.before : len(last) - chunk.after])
         named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
         feeds = {name: named[name] for name in self._inputs}
         counts = list(map(len, lasts))
@@ -255,12 +255,8 @@ class OnnxEngine:
         # Paired marks are independent; written with tanh, a logistic function is safe for any finite logit.
         paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
         table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
-        probabilities = np.split(table, np.cumsum(counts)[:-1])
-        if not self._selects_pieces:
-            return probabilities
-        return [
-            np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, probabilities, strict=True)
-        ]
+        parts = zip(batch, np.split(table, np.cumsum(counts)[:-1]), strict=True)
+        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in parts]
 
 
 def softmax(logits: Rows) -> Rows:

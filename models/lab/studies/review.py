@@ -18,9 +18,10 @@ from dataclasses import replace
 from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding.doubts import find_low_confidence
+from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, read_passage, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, read_passage, rewrite
 from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 #: Title -> file of the evaluation data.
@@ -53,8 +54,8 @@ def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
     counts["words"] += len(words)
     for kind, found in errors.items():
         counts[f"{kind} wrong"] += sum(found)
-    missing = estimate_missing(words, rows, model, options)
-    for doubt in find_low_confidence(read_passage(words, rows, model, options), missing, max(BELOW)):
+    passage = read_passage(words, rows, model, options)
+    for doubt in find_low_confidence(passage, find_missing(passage), max(BELOW)):
         for below in BELOW:
             if doubt.probability < below:
                 counts[f"{doubt.kind} listed {below}"] += 1

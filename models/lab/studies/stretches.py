@@ -27,9 +27,10 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import estimate_missing, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, read_passage, rewrite
 from tests.benchmarks.measuring import documents, head, identity, options_with_data, print_report
 
 #: Name -> words; documents from the start, none longer than half of that.
@@ -145,11 +146,11 @@ def measure(words: Sequence[Word], model: Model, seed: int, repeats: int, tally:
     """Strip one document in several ways and count."""
     rows = probabilities(words, model)
     auto, keep = Options(), Options(existing="keep")
-    lack = estimate_missing(words, rows, model, auto)
+    lack = find_missing(read_passage(words, rows, model, auto))
     tally.clean.update(words=len(words), blamed=int((lack.lacks_marks | lack.lacks_case).sum()))
     for repeat in range(repeats):
         bad = damaged(words, random.Random(1000 * seed + repeat))
-        lack = estimate_missing(bad.words, rows, model, auto)
+        lack = find_missing(read_passage(bad.words, rows, model, auto))
         no_marks = bad.are("marks", "marks and case", "ALL CAPS without marks")
         no_case = bad.are("case", "marks and case", "ALL CAPS", "ALL CAPS without marks")
         tally.count(tally.found, "marks", lack.lacks_marks, no_marks)
