@@ -26,7 +26,7 @@ from cappunc_cli.restoration.decoding.mark_spacing import space_marks
 from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
-from cappunc_cli.restoration.models.trigram_engine import NgramEngine
+from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore_all
 from cappunc_cli.spelling.speller import Respelled, respell

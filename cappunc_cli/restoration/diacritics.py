@@ -12,7 +12,7 @@ from unicodedata import normalize
 from cappunc_cli.document.labels import strip
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.trigram_engine import Lattice, NgramEngine
+from cappunc_cli.restoration.models.trigrams import Lattice, NgramEngine
 
 #: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
 _RARE = 20

@@ -36,10 +36,8 @@ class Respelled:
         return f"word {self.number}: “{self.old}” is now “{self.new}”"
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    listed: Respelled
-    edits: tuple[Edit, ...]
+#: A change, and the edits of the source that make it.
+_Change = tuple[Respelled, tuple[Edit, ...]]
 
 
 def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
@@ -78,8 +76,12 @@ def respell(
     if apostrophes and known.apostrophes is not None:
         changes += _missing_apostrophes(text, known.apostrophes)
     if numbers and known.numbers is not None:
-        changes += _in_digits(text, SpokenNumbers(text, known.numbers, known.code))
-    changes.sort(key=lambda change: change.listed.number)
+        for first, stop, digits in SpokenNumbers(text, known.numbers, known.code):
+            if place := text.place(first, stop):
+                new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
+                old = " ".join(word.text for word in text.words[first:stop])
+                changes.append((Respelled(first + 1, stop - first, old, new), ((*place, new),)))
+    changes.sort(key=lambda change: change[0].number)
     safe = _safe(document, source, changes)
     output, listed = _apply(source, safe)
     if len(safe) < len(changes):  # verified in parts so far, not all together
@@ -102,7 +104,7 @@ def _missing_apostrophes(text: PassageWords, known: ApostropheWords) -> Iterator
             continue  # a tag or an entity within the word
         new = new.replace("'", "’") if curly else new
         edits = tuple((start, stop, _dress(text.source[start:stop], new)) for ((start, stop),) in copies)
-        yield _Change(Respelled(i + 1, 1, written[i], _dress(written[i], new)), edits)
+        yield Respelled(i + 1, 1, written[i], _dress(written[i], new)), edits
 
 
 def _dress(old: str, new: str) -> str:
@@ -113,18 +115,8 @@ def _dress(old: str, new: str) -> str:
     return f"{label.before}{''.join(letters)}{label.after}"
 
 
-def _in_digits(text: PassageWords, numbers: SpokenNumbers) -> Iterator[_Change]:
-    for first, stop, digits in numbers:
-        place = text.place(first, stop)
-        if place is not None:
-            new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
-            old = " ".join(word.text for word in text.words[first:stop])
-            yield _Change(Respelled(first + 1, stop - first, old, new), ((*place, new),))
-
-
 def _apply(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
-    edits = [edit for change in changes for edit in change.edits]
-    return splice(source, edits), tuple(change.listed for change in changes)
+    return splice(source, [edit for _, edits in changes for edit in edits]), tuple(listed for listed, _ in changes)
 
 
 def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequence[_Change]:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from cappunc_cli import formats, languages
 from cappunc_cli.document.labels import MARKS, capital, dress, fold, strip, upper
 from cappunc_cli.languages import LANGUAGES, Language, code_of, language
-from cappunc_cli.restoration.decoding.word_forms import mixed_form
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
-from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.lexicon import Lexicon, mixed_form
 
 LETTERS = "abcdeghijklmnopqrstuvxyz áéíóúüñ ăâîșțşţ ằắẵặẻẽờởỗộựửỷỹđ".replace(" ", "")
 BARE = st.text(alphabet=LETTERS, min_size=1, max_size=8) | st.sampled_from(

@@ -63,7 +63,7 @@ class LiveCues:
             self._texts.append(" ".join(text.split()))
             # Recognisers also return words whose times go back.
             self._end, self._turn = max(self._end, end), word.turn
-            if ends_sentence(text, self._language) and self._length() >= _SHORT:
+            if ends_sentence(text, self._language) and len(" ".join(self._texts)) >= _SHORT:
                 done.append(self.flush())
         return "".join(done)
 
@@ -78,9 +78,6 @@ class LiveCues:
         head, self.head = self.head, ""
         self._texts = []
         return f"{head}{vtt_cue(Caption(0, 0, start, self._last_end, tuple(lines)))}\n"
-
-    def _length(self) -> int:
-        return sum(map(len, self._texts)) + len(self._texts) - 1
 
     def _has_room(self, text: str, start: int, end: int) -> bool:
         """Whether another word fits into the current cue, by its lines and its duration."""
@@ -158,20 +155,17 @@ class LiveOutput:
             self.write_texts(self.stream.flush(*self.overdue()))
 
     def overdue(self) -> tuple[int, int | None]:
-        """Number of overdue words, and the pause (ms) after the last word so far, None if unknown."""
+        """Number of overdue words, and a lower bound of the pause (ms) after the last word so far, None if unknown.
+
+        A recogniser that returns words in blocks is late with the first word of a block. A word that had been spoken
+        would have arrived after the longest of these delays, so only the time beyond it counts as a pause.
+        """
         if self._max_delay is None:
             return 0, None
         now = time.monotonic()
-        return sum(due <= now for due in self._due), self._silence(now)
-
-    def _silence(self, now: float) -> int | None:
-        """A lower bound of the pause (ms) after the last word so far; None if unknown.
-
-        A recogniser that returns words in blocks is late with the first word of a block. A word that had been spoken
-        would have arrived after the longest of these delays, so only the time beyond it counts.
-        """
         silence = -1.0 if self._last_end is None else 1000 * now - self._last_end - self._lag
-        return round(min(silence, LONGEST_PAUSE)) if silence > 0 else None
+        known = round(min(silence, LONGEST_PAUSE)) if silence > 0 else None
+        return sum(due <= now for due in self._due), known
 
     def end(self) -> None:
         """Write all words that are still waiting."""
@@ -193,20 +187,17 @@ class LiveOutput:
         while self._waiting and len(self._texts) >= (count := len(self._waiting[0][1].words)):
             (arrived, piece), own = self._waiting.popleft(), self._texts[:count]
             if self._cues is None:
-                self._write(self._with_line_break(piece, own).written(own))
+                if isinstance(piece, PlainToken):
+                    if self._sentence_ended and piece.before == " ":
+                        piece = replace(piece, before="\n")
+                    self._sentence_ended = ends_sentence(piece.shown(own)[0], self._language)
+                self._write(piece.written(own))
             else:
                 # Halves of characters, which only JSON can write, as escapes (`\ud83d`), are replaced.
                 shown = [_SURROGATE.sub("\ufffd", text) for text in piece.shown(own)]
                 if done := self._cues.add(piece.tokens, shown, [arrived] * len(shown)):
                     self._write(done)
             del self._texts[:count]
-
-    def _with_line_break(self, piece: LivePiece, texts: Sequence[str]) -> LivePiece:
-        """The piece, with a line break before plain text if the sentence before it has ended."""
-        if not isinstance(piece, PlainToken):
-            return piece
-        begins, self._sentence_ended = self._sentence_ended, ends_sentence(piece.shown(texts)[0], self._language)
-        return replace(piece, before="\n") if begins and piece.before == " " else piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +221,8 @@ class LiveInput:
         self._rest = ""
         self._lines: JsonLines | None = None
         self._number = self._words = self._breaks = self._turn = 0
-        #: How many of the next tokens may belong to the sound in brackets that has begun.
-        self._in_sound = 0
-        #: The same for the lyrics after a note.
-        self._in_lyrics = 0
+        #: How many of the next tokens may belong to the sound in brackets, or the lyrics after a note, that has begun.
+        self._in_sound = self._in_lyrics = 0
 
     @property
     def ending(self) -> str:
@@ -289,14 +278,11 @@ class LiveInput:
             before = "\n\n" if new_turn else " " if self._words else ""
             self._turn += new_turn
             self._words, self._breaks = self._words + 1, 0
-            yield self._token(before, token, new_turn)
-
-    def _token(self, before: str, token: str, new_turn: bool) -> PlainToken:
-        if new_turn:
-            self._in_sound = 0
-        is_word, continues, is_turn = self._is_word(token)
-        self._turn += is_turn
-        return PlainToken((Word(token, turn=self._turn),), (is_word,), continues and not new_turn, before)
+            if new_turn:
+                self._in_sound = 0
+            is_word, continues, is_turn = self._is_word(token)
+            self._turn += is_turn
+            yield PlainToken((Word(token, turn=self._turn),), (is_word,), continues and not new_turn, before)
 
     def _is_sung(self, token: str) -> bool:
         """Whether a token belongs to lyrics, which last from a note to the next one or to the end of a line of text."""

@@ -70,13 +70,9 @@ def _host_of(header: str) -> str:
 
 
 def _is_own(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True  # no name to be rebound
+    with suppress(ValueError):
+        return host == "localhost" or ip_address(host) is not None  # an address is no name to be rebound
+    return False
 
 
 def serve(address: str, allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:
@@ -166,11 +162,7 @@ class _Connection:
     """A connection and its stream."""
 
     def __init__(
-        self,
-        connection: ServerConnection,
-        new_output: NewOutput,
-        model: SharedModel,
-        stopped: asyncio.Event,
+        self, connection: ServerConnection, new_output: NewOutput, model: SharedModel, stopped: asyncio.Event
     ) -> None:
         self._connection, self._model, self._stopped = connection, model, stopped
         self._written: list[str] = []

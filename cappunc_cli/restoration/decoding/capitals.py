@@ -37,8 +37,8 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_end_probability,
     sentence_ends,
 )
-from cappunc_cli.restoration.decoding.word_forms import mixed_form, start_form
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
+from cappunc_cli.restoration.lexicon import mixed_form, start_form
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])

@@ -32,8 +32,8 @@ from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rule
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import Flags, Passage, Posteriors, columns
-from cappunc_cli.restoration.decoding.word_forms import mixed_form
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.lexicon import mixed_form
 
 #: Words without a mark, or without a case, that could be wrong.
 _NO_MARK = WordProperty.NO_WORD | WordProperty.FRAGMENT

@@ -296,11 +296,11 @@ def _opening_places(sides: Sides, i: int, start: int, form: str) -> Iterator[tup
     Goes back from word i, with `form` after it, to `start`.
     """
     tail = form[: next((at for at, c in enumerate(form) if mark_of(c)), len(form))]
-    depth = _count_closers(tail)
+    depth = sum(c in _CLOSERS for c in tail)
     for k in range(i, start - 1, -1):
         before = sides[0][k]
         if k < i:
-            depth += _count_closers(sides[1][k])
+            depth += sum(c in _CLOSERS for c in sides[1][k])
         if not depth:
             yield k, _opening_offset(before)
         for place in range(len(before) - 1, -1, -1):
@@ -310,10 +310,6 @@ def _opening_places(sides: Sides, i: int, start: int, form: str) -> Iterator[tup
                 depth -= 1
                 if not depth:
                     yield k, place
-
-
-def _count_closers(after: str) -> int:
-    return sum(c in _CLOSERS for c in after)
 
 
 def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:

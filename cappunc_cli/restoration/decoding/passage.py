@@ -205,21 +205,20 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
     and `--` alone do not make a text punctuated.
     """
     cases, marks = columns(labels)
-    long = [len(word) > 1 and (word.isalpha() or sum(map(str.isalpha, word)) > 1) for word in bare]
-    shows = [more and word[1] not in "'’" for more, word in zip(long, bare, strict=True)]
-    low = cases == LOWER
-    shown = ~low & np.array(shows, np.bool_)
-    high = int(shown.sum())
-    words = int(low.sum()) + high
-    longer = sum(more and word.upper() != word for more, word in zip(low & long, bare, strict=True)) + high
-    uppers = int((shown & (cases == UPPER)).sum())
-    capitals = high - uppers
-    # Arabic has no capitals to lack.
-    caseless = sum(more and word[0].isalpha() and capital(word) == word for more, word in zip(long, bare, strict=True))
+    low = high = longer = uppers = caseless = 0
+    for (word, case), count in Counter(zip(bare, cases.tolist(), strict=True)).items():
+        long = len(word) > 1 and (word.isalpha() or sum(map(str.isalpha, word)) > 1)
+        shown = long and case != LOWER and word[1] not in "'’"
+        low += count * (case == LOWER)
+        high += count * shown
+        longer += count * (shown or (long and case == LOWER and word.upper() != word))
+        uppers += count * (shown and case == UPPER)
+        caseless += count * (long and word[0].isalpha() and capital(word) == word)  # Arabic has no capitals to lack
+    words = low + high
     return WritingStyle(
         lower=high * _RARE <= words and caseless * 2 <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
-        title=longer > 5 and capitals * 10 >= longer * 8,
+        title=longer > 5 and (high - uppers) * 10 >= longer * 8,
         punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(labels),
     )
 

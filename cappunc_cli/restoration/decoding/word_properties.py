@@ -14,8 +14,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import Case, Label, capital, strip, upper
 from cappunc_cli.languages import Language
 from cappunc_cli.languages.language import DEGREE, FILE_NAME, is_number
-from cappunc_cli.restoration.decoding.word_forms import DOTTED, JOINED, STUTTER, glued_form, mixed_form, ordinal_form
-from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.lexicon import DOTTED, JOINED, STUTTER, Lexicon, glued_form, mixed_form, ordinal_form
 
 #: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
 _DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")

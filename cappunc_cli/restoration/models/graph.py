@@ -90,32 +90,19 @@ class _GraphBuilder:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
         return output
 
-    def embedding(self, name: str, table: NDArray[np.float32], ids: str) -> str:
-        """Rows of a table."""
+    def table(self, name: str, array: NDArray[np.float32], rows: str = "") -> str:
+        """A constant, or `rows` of it; 8 bits have a scale for each index of the first axis."""
         if self.weights != "blocks":
-            return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
-        whole, scale = self._rounded(name, table)
-        gathered = (
-            self.node("Gather", [whole, ids], f"{name}/int8"),
-            self.node("Gather", [scale, ids], f"{scale}/rows"),
-        )
-        return self._unpacked(name, *gathered, f"{name}/rows")
-
-    def compressed(self, name: str, array: NDArray[np.float32]) -> str:
-        """A constant that is used as a whole."""
-        if self.weights != "blocks":
-            return self.constant(name, array)
-        return self._unpacked(name, *self._rounded(name, array), f"{name}/whole")
-
-    def _rounded(self, name: str, array: NDArray[np.float32]) -> tuple[str, str]:
-        """Constants: int8 values, and a scale for each index of the first axis."""
+            whole = self.constant(name, array)
+            return self.node("Gather", [whole, rows], f"{name}/rows") if rows else whole
         scale = np.maximum(np.abs(array).max(tuple(range(1, array.ndim)), keepdims=True) / 127, 1e-12)
         scale = scale.astype(np.float32)
-        return self.constant(name, np.rint(array / scale).astype(np.int8)), self.constant(f"{name}/scale", scale)
-
-    def _unpacked(self, name: str, whole: str, scale: str, output: str) -> str:
-        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
-        return self.node("Mul", [cast, scale], output)
+        parts = [self.constant(name, np.rint(array / scale).astype(np.int8)), self.constant(f"{name}/scale", scale)]
+        if rows:
+            names = f"{name}/int8", f"{name}/scale/rows"
+            parts = [self.node("Gather", [part, rows], output) for part, output in zip(parts, names, strict=True)]
+        cast = self.node("Cast", parts[:1], f"{name}/cast", to=TensorProto.FLOAT)
+        return self.node("Mul", [cast, parts[1]], f"{name}/rows" if rows else f"{name}/whole")
 
     def product(self, name: str, x: str, weight: NDArray[np.float32]) -> str:
         """x @ weight.T; weight is (outputs, inputs) as torch keeps it."""
@@ -124,17 +111,9 @@ class _GraphBuilder:
             blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
             scale = np.maximum(np.abs(blocks).max(2, keepdims=True) / 127, 1e-12)
             whole = (np.rint(blocks / scale) + ZERO_POINT).astype(np.uint8)
-            return self.node(
-                "MatMulNBits",
-                [x, self.constant(f"{name}.bits", whole), self.constant(f"{name}.scale", scale.reshape(outputs, -1))],
-                f"{name}/out",
-                MICROSOFT,
-                K=inputs,
-                N=outputs,
-                bits=8,
-                block_size=BLOCK,
-                accuracy_level=4,
-            )
+            parts = [self.constant(f"{name}.bits", whole), self.constant(f"{name}.scale", scale.reshape(outputs, -1))]
+            sizes = {"K": inputs, "N": outputs, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
+            return self.node("MatMulNBits", [x, *parts], f"{name}/out", MICROSOFT, **sizes)
         return self.node("MatMul", [x, self.constant(f"{name}.weight", weight.T)], f"{name}/out")
 
     def linear(self, name: str, x: str, arrays: Arrays) -> str:
@@ -158,17 +137,10 @@ def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[
         beside.append(_position_bias(g, arrays["relative.weight"], shape))
     for i in range(shape.layers):
         x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
-    outputs = _heads(g, x, arrays, shape)
-    graph = helper.make_graph(
-        g.nodes,
-        "cappunc",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in INPUTS],
-        [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
-            for name, size in outputs.items()
-        ],
-        g.tensors,
-    )
+    value, dims = helper.make_tensor_value_info, ["batch", "pieces"]
+    inputs = [value(name, TensorProto.INT64, dims) for name in INPUTS]
+    outputs = [value(name, TensorProto.FLOAT, [*dims, size]) for name, size in _heads(g, x, arrays, shape).items()]
+    graph = helper.make_graph(g.nodes, "cappunc", inputs, outputs, g.tensors)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="cappunc")
     helper.set_model_props(model, metadata)
@@ -177,19 +149,16 @@ def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[
 
 def _embedding(g: _GraphBuilder, arrays: Arrays, shape: NetworkShape) -> str:
     """The input of the first layer."""
-    x = g.embedding("words", arrays["words.weight"], "input_ids")
+    x = g.table("words", arrays["words.weight"], "input_ids")
     if shape.embedding != shape.width:
         # Convolutions have channels before positions.
         x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
-        kernel = [
-            g.compressed("widen.weight", arrays["widen.weight"]),
-            g.constant("widen.bias", arrays["widen.bias"]),
-        ]
-        x = g.node("Conv", [x, *kernel], "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
+        kernel, bias = g.table("widen.weight", arrays["widen.weight"]), g.constant("widen.bias", arrays["widen.bias"])
+        x = g.node("Conv", [x, kernel, bias], "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
         x = g.node("Transpose", [x], "widen/rows", perm=[0, 2, 1])
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
-    places = g.compressed("places", arrays["places.weight"])
+    places = g.table("places", arrays["places.weight"])
     sums = [g.node("Slice", [places, zero, length, axis], "places/rows")]
     for name in ("pauses", "turns"):
         sums.append(g.node("Gather", [g.constant(f"{name}.table", arrays[f"{name}.weight"]), name], f"{name}/rows"))

@@ -26,7 +26,7 @@ from cappunc_cli.restoration.models.registry import (
 if TYPE_CHECKING:
     from cappunc_cli.restoration.models.network import OnnxEngine
     from cappunc_cli.restoration.models.recurrent import GruEngine
-    from cappunc_cli.restoration.models.trigram_engine import NgramEngine
+    from cappunc_cli.restoration.models.trigrams import NgramEngine
 
 
 @dataclass(frozen=True, slots=True)

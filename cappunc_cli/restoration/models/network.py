@@ -188,14 +188,15 @@ class OnnxEngine:
         self.tokenise_s += time.perf_counter() - started
         most = self.config.max_pieces - 2
         parts = [[chunk] if text.length(chunk) <= most else text.fitting(chunk, most) for chunk in chunks]
-        submitted: dict[Chunk, tuple[Future[list[Rows]], int]] = {}
+        # By identity: parts of one chunk may equal another. Results are let go as they are read.
+        submitted: dict[int, tuple[Future[list[Rows]], int]] = {}
         for batch, width in self._batches(text, chain.from_iterable(parts)):
             future = self._threads.submit(self._run, text, batch, width)
-            submitted.update((chunk, (future, i)) for i, chunk in enumerate(batch))
+            submitted.update((id(chunk), (future, i)) for i, chunk in enumerate(batch))
         try:
             for chunk, pieces in zip(chunks, parts, strict=True):
                 started = time.perf_counter()
-                rows = [future.result()[i] for future, i in map(submitted.__getitem__, pieces)]
+                rows = [future.result()[i] for future, i in map(submitted.pop, map(id, pieces))]
                 self.infer_s += time.perf_counter() - started
                 if len(pieces) > 1:
                     shifted = [part.moved(-chunk.start) for part in pieces]

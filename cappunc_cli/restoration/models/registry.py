@@ -39,7 +39,7 @@ NETWORK = "onnx"
 LIVE = "gru"
 ENGINES: Mapping[str, EngineSpec] = {
     NETWORK: EngineSpec("cappunc_cli.restoration.models.network:OnnxEngine", "config.json", "model.onnx"),
-    "ngram": EngineSpec("cappunc_cli.restoration.models.trigram_engine:NgramEngine", "ngram.json", "ngram.xz"),
+    "ngram": EngineSpec("cappunc_cli.restoration.models.trigrams:NgramEngine", "ngram.json", "ngram.xz"),
     LIVE: EngineSpec("cappunc_cli.restoration.models.recurrent:GruEngine", "gru.json", "gru.onnx"),
 }
 

@@ -26,7 +26,7 @@ from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models import trigrams
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for, installed, model_languages, verify_model
-from cappunc_cli.restoration.models.trigram_engine import NgramEngine
+from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.pipeline import restore
 from models.lab.ngram.estimate import estimate
 from models.lab.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
