@@ -36,7 +36,7 @@ LAYERS = (
 )
 #: Packages that only some places know, so that one place shows how they are used.
 SOLE = {
-    "onnxruntime": ("restoration/models", "features/train"),
+    "onnxruntime": ("restoration/models",),
     "tokenizers": ("restoration/models", "features/train"),
     "torch": ("features/train",),
     "text_to_num": ("spelling",),

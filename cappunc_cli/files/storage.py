@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import lzma
 import os
 import re
 import stat
@@ -14,7 +15,7 @@ from io import BufferedWriter
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import read_url, write_url
 
@@ -204,6 +205,16 @@ def read_bytes(name: str) -> bytes:
 def read_text(name: str, codec: str | None = None) -> tuple[str, Encoding]:
     """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
     return decode(read_bytes(name), codec)
+
+
+def read_unpacked(name: str) -> str:
+    """The text of a file (`-` is standard input), decompressed if its name ends in .xz. Raises CappuncError."""
+    with errors_about(name):
+        data = read_bytes(name)
+        try:
+            return decode(lzma.decompress(data) if name.endswith(".xz") else data)[0]
+        except lzma.LZMAError as error:
+            raise BadInput(f"cannot be decompressed: {error}") from error
 
 
 def write_result(name: str, data: bytes) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cappunc_cli.features.train.trainer import FOLDED, F1Counter
+from cappunc_cli.features.train.trainer import FOLDED, micro_f1
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.version import __version__
@@ -54,11 +54,11 @@ def fit(texts: list[HeldoutText]) -> NDArray[np.float32]:
 
 def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> float:
     """Micro-F1 over , . ? of the most probable marks, with the chain or without."""
-    tally = F1Counter()
+    found = []
     for text in texts:
         best = text.scores.argmax(1) if transitions is None else viterbi(text.scores, transitions.astype(np.float64))
-        tally.add(FOLDED[best], FOLDED[text.gold])
-    return tally.f1
+        found.append(FOLDED[best])
+    return micro_f1(found, [FOLDED[text.gold] for text in texts])
 
 
 def main(toml: Path) -> None:

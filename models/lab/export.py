@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from models.lab import pause_tables
 from models.lab.corpora import CORPORA
 from models.lab.graphs import save, store_in_four_bits
 from models.lab.network import LabNetwork
+from models.lab.parity import agree_on_text, parity
 from models.lab.readers import Source
 from models.lab.recipe import LabRecipe, project_of
 from models.lab.trainer import network_of
@@ -77,12 +79,16 @@ def export(
     pause_tables.settle(network)
     if recipe.averaged and recipe.start:
         average(network, read_weights(recipe.start)[1], recipe.averaged)
-    windows = LabWindows.load(recipe, corpora)
-    models.export(network, recipe, directory, windows, kind)
+    if kind != "float32":
+        with tempfile.TemporaryDirectory() as folder:
+            models.export(network, recipe, Path(folder), "float32")
+            parity(network, Path(folder) / "model.onnx")
+    models.export(network, recipe, directory, kind)
     if recipe.word_bits == 4 and kind != "float32":
         model = onnx.load(directory / "model.onnx")
         store_in_four_bits(model, network.words.weight.numpy())
-        models.finish(network, recipe, directory, windows, save(model, directory))
+        models.write_beside(recipe, directory, save(model, directory), network.shape.positions)
+    agree_on_text(network, directory / "model.onnx", LabWindows.load(recipe, corpora))
     if network.crf is not None:
         path = directory / "config.json"
         models.write_json(path, json.loads(path.read_text("utf-8")) | {"crf": network.crf.tolist()})

@@ -34,7 +34,6 @@ from onnx import helper, numpy_helper
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.export import Rows, agree
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.network import OnnxEngine
@@ -43,6 +42,7 @@ from cappunc_cli.restoration.pipeline import probabilities
 from models.lab import results
 from models.lab.graphs import JOINED, PARTS, Matrix, attention_inputs, dense_products, for_all_pieces, save
 from models.lab.heldout import heldout_words
+from models.lab.parity import Rows, agree
 from models.lab.recipe import LabRecipe
 from models.lab.rounding import ATTENTION, GELU, Rounding, calibrate, rounding
 

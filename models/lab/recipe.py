@@ -16,6 +16,8 @@ from cappunc_cli.features.train.recipe import Recipe
 class LabRecipe(Recipe):
     """What makers of models can set beyond what `cappunc train` sets. `start` may also be a safetensors file."""
 
+    #: The root of the corpora.
+    data: Path
     #: The sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     evaluation: dict[str, list[str]]
     #: Prose for the model card: `before` (stages before this run), `limits`, `beside` (published figures),

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.features.train.trainer import FOLDED, F1Counter
+from cappunc_cli.features.train.trainer import FOLDED, micro_f1
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.tuned import DASH_COST
 from models.lab.heldout import HeldoutText, halves, texts_of
@@ -39,12 +39,9 @@ Goodness = Callable[[Sequence[HeldoutText], Sequence[str], Mapping[str, float]],
 
 def goodness(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> float:
     """Mean of the micro-F1 over , . ? and of that over all marks."""
-    folded, every = F1Counter(), F1Counter()
-    for text in texts:
-        best = _best(text, marks, bias)
-        folded.add(FOLDED[best], FOLDED[text.gold])
-        every.add(best, text.gold)
-    return (folded.f1 + every.f1) / 2
+    best, gold = [_best(text, marks, bias) for text in texts], [text.gold for text in texts]
+    folded = micro_f1([FOLDED[own] for own in best], [FOLDED[own] for own in gold])
+    return (folded + micro_f1(best, gold)) / 2
 
 
 def right_marks(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> float:

@@ -14,8 +14,10 @@ of `tokens`, so a run can be lengthened until its decay begins.
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
     LabelledWords,
     Learner,
+    Progress,
     make_optimiser,
     resume,
     run,
@@ -48,6 +51,10 @@ from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 from models.lab.teacher import Teacher
 from models.lab.windows import LabBatch, LabWindows
+
+_LOG_EVERY = 20  # steps
+#: The number of `largest_corpora`.
+_WATCHED = 6
 
 
 def loss_of(
@@ -174,8 +181,7 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source]
     """Run or resume a recipe to its end, as `trainer.run`."""
     torch.manual_seed(recipe.seed)
     windows = LabWindows.load(recipe, corpora)
-    saved = resume(recipe)
-    network = network_of(recipe, saved.get("network"))
+    network = network_of(recipe, resume(recipe).get("network"))
     network.to(device).train()
     teacher = Teacher(recipe.teacher, recipe, device) if recipe.teacher is not None else None
 
@@ -184,9 +190,33 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source]
         return loss_of(network, batch, recipe, device, teacher), batch.ids.size
 
     def score() -> dict[str, float]:
-        return score_heldout(network, windows, device)
+        return score_heldout(network, windows, largest_corpora(recipe), device)
 
-    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), saved, look_every=1000)
+    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), log_of(recipe), look_every=1000)
+
+
+def largest_corpora(recipe: LabRecipe) -> list[str]:
+    """The corpora whose held-out ends are scored during a run, the largest share first."""
+    return sorted(recipe.corpora, key=lambda name: -recipe.corpora[name])[:_WATCHED]
+
+
+def log_of(recipe: LabRecipe) -> Callable[[Progress], None]:
+    """Reports every 20th step of a run in log.jsonl in its `runs` folder."""
+    began: list[float] = []
+
+    def log(progress: Progress) -> None:
+        began[:] = began or [time.monotonic(), progress.done]
+        if progress.step % _LOG_EVERY:
+            return
+        pace = (progress.done - began[1]) / max(time.monotonic() - began[0], 1e-3)
+        entry: dict[str, object] = {"step": progress.step, "tokens": progress.done}
+        entry["loss"] = [round(loss, 4) for loss in progress.losses]
+        entry |= {"rate": round(progress.rate, 3), "tokens/s": round(pace)}
+        entry |= {"development": progress.development} if progress.development else {}
+        with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as lines:
+            print(json.dumps(entry), file=lines)
+
+    return log
 
 
 if __name__ == "__main__":

@@ -47,31 +47,28 @@ def text_of(words: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_without_text_is_wrong_usage(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m")])
-    assert result.exit_code == 2
-    assert "name texts to train on" in result.output
-
-
-@pytest.mark.parametrize("device", ["tensorrt", "cuda:", "cuda:-1", "gpu", ""])
-def test_a_device_that_cannot_train_is_wrong_usage(device: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m"), "--device", device])
-    assert result.exit_code == 2
-    assert f"{device!r} is not one of auto, cpu and cuda[:N]" in " ".join(result.output.split())
-
-
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("arguments", "said"),
     [
-        ("auto", "is not a language code"),
-        ("Klingonese", "is not a language code"),
-        ("zh-Hans", "is written without spaces between words"),
+        (("--lang", "xx", "-o", "m"), "name texts to train on"),
+        *(
+            (("--lang", "xx", "-o", "m", "--device", device), f"{device!r} is not one of auto, cpu and cuda[:N]")
+            for device in ("tensorrt", "cuda:", "cuda:-1", "gpu", "")
+        ),
+        (("--lang", "auto", "a.txt", "-o", "m"), "is not a language code"),
+        (("--lang", "Klingonese", "a.txt", "-o", "m"), "is not a language code"),
+        (("--lang", "zh-Hans", "a.txt", "-o", "m"), "is written without spaces between words"),
+        (("--lang", "fr", "", "-o", "m"), "the name is empty"),
+        (("--lang", "fr", "a.txt", "-o", ""), "the name is empty"),
+        (("--lang", "fr", "a.txt", "--timed", "", "-o", "m"), "the name is empty"),
     ],
 )
-def test_codes_that_cannot_be_trained_are_wrong_usage(name: str, said: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["train", "--lang", name, "a.txt", "-o", str(tmp_path / "m")])
+def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["train", *arguments])
     assert result.exit_code == 2
     assert said in " ".join(result.output.replace("│", "").split())
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["fr", "FR", "fr-FR", "fr_CA.UTF-8"])
@@ -162,18 +159,20 @@ def order_of(language: str, output: Path, start: str | None = None, licence: str
 
 
 @needs_torch
-def test_a_run_is_not_resumed_with_another_order(tmp_path: Path) -> None:
-    from cappunc_cli.features.train.custom_model import _record_order
-
-    work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
-    _record_order(order_of("xx", tmp_path), work, text)
-    _record_order(order_of("xx", tmp_path), work, text)
-    with pytest.raises(CappuncError, match="another language"):
-        _record_order(order_of("yy", tmp_path), work, text)
-    with pytest.raises(CappuncError, match="another from"):
-        _record_order(order_of("xx", tmp_path, "en-fast"), work, text)
-    with pytest.raises(CappuncError, match="another text"):
-        _record_order(order_of("xx", tmp_path), work, {"text": [[Turn("Hello, you?")]]})
+@pytest.mark.parametrize(
+    ("recorded", "other"),
+    [
+        ({"language": "yy", "from": None, "text": ""}, "language"),
+        ({"language": "xx", "from": "en-fast", "text": ""}, "from"),
+        ({"language": "xx", "from": None, "text": "0"}, "text"),
+    ],
+)
+def test_a_run_is_not_resumed_with_another_order(recorded: dict[str, str | None], other: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    order = tmp_path / "m" / "training" / "order.json"
+    order.parent.mkdir(parents=True)
+    order.write_text(json.dumps(recorded), "utf-8")
+    assert f"unfinished run with another {other}" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m")
 
 
 @pytest.mark.parametrize(
@@ -251,16 +250,20 @@ def test_ctrl_c_says_how_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     model = tmp_path / "m"
-    # Each step is logged, so that it is known when there is something to keep.
+    # Each step is saved, so that it is known when there is something to keep.
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code += "; from cappunc_cli.cli.main import main"
-    code += "; from cappunc_cli.features.train import trainer; trainer.LOG_EVERY = 1"
+    code += "; from cappunc_cli.features.train import trainer; trainer.SAVE_EVERY = 0.0"
     asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
+
+    def saved() -> set[int]:
+        return {path.stat().st_mtime_ns for path in model.rglob("checkpoint.pt")}
+
     for begun in (False, True):
-        logged = sum(path.stat().st_size for path in model.rglob("log.jsonl"))
+        before = saved()
         command = [sys.executable, "-c", f"{code}; main()", *asked]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            while process.poll() is None and sum(path.stat().st_size for path in model.rglob("log.jsonl")) == logged:
+            while process.poll() is None and saved() == before:
                 time.sleep(0.1)
             process.send_signal(signal.SIGINT)
             said = process.communicate()[1].splitlines()
@@ -274,15 +277,6 @@ def test_untimed_files_teach_no_pauses(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     said = run("--lang", "fr", "-o", tmp_path / "m", "--timed", tmp_path / "a.txt")
     assert said == f"{tmp_path / 'a.txt'}: has no times"
-
-
-@pytest.mark.parametrize("arguments", [["", "-o", "m"], ["a.txt", "-o", ""], ["a.txt", "--timed", "", "-o", "m"]])
-def test_an_empty_name_is_refused(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
-    result = CliRunner().invoke(app, ["train", "--lang", "fr", *arguments])
-    assert result.exit_code == 2
-    assert "the name is empty" in result.stderr
 
 
 @needs_torch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +15,9 @@ from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import Sample, datasets
 from cappunc_cli.evaluation.datasets import Source, gold_windows
 from cappunc_cli.features.evaluate.restorer import Restorer
-from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import fixed_name
 from cappunc_cli.files.progress import FileTally
-from cappunc_cli.files.storage import errors_about, read_bytes
+from cappunc_cli.files.storage import read_unpacked
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
@@ -52,13 +50,13 @@ def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
 
 
 def _load(path: Path, how: Reading) -> Iterator[Source]:
-    text, name = read_text(path), path.name.removesuffix(".xz")
+    text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
     if how.format is None:
         if datasets.is_label_file(text):
             yield Source(name, [Word(word) for word in datasets.read_label_file(text)])
             return
         if datasets.is_nemo_labels(text):
-            words = datasets.read_nemo(read_text(_nemo_text(path)), text)
+            words = datasets.read_nemo(read_unpacked(str(_nemo_text(path))), text)
             yield Source(name, [Word(word) for word in words])
             return
         if datasets.is_json_lines(text):
@@ -83,16 +81,6 @@ def _nemo_text(path: Path) -> Path:
     if other == path or not other.exists():
         raise BadInput(f"NeMo labels without their text file {other.name.replace('labels', 'text')}")
     return other
-
-
-def read_text(path: Path) -> str:
-    """The decoded text of a file (`-` is standard input), decompressed if its name ends in .xz. Raises CappuncError."""
-    with errors_about(str(path)):
-        data = read_bytes(str(path))
-        try:
-            return decode(lzma.decompress(data) if path.suffix == ".xz" else data)[0]
-        except lzma.LZMAError as error:
-            raise BadInput(f"cannot be decompressed: {error}") from error
 
 
 def listing(paths: Sequence[Path]) -> list[Path]:

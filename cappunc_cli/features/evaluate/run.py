@@ -27,7 +27,7 @@ from cappunc_cli.evaluation.report import (
     table,
     unmet,
 )
-from cappunc_cli.features.evaluate.inputs import Reading, listing, pair_samples, read_text, restore_samples, sources
+from cappunc_cli.features.evaluate.inputs import Reading, listing, pair_samples, restore_samples, sources
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import page
 from cappunc_cli.features.evaluate.restorer import Restorer
@@ -36,7 +36,7 @@ from cappunc_cli.files.output import print_verbatim, table_console, write_json, 
 from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import ModelChoice
-from cappunc_cli.files.storage import write_atomic
+from cappunc_cli.files.storage import read_unpacked, write_atomic
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ENGINES, model_languages
@@ -171,7 +171,7 @@ def restorer_of(options: EvalOptions) -> Restorer:
     if code == AUTO and scored.model is None:
         first = next(iter(listing(options.references)), None)
         known = model_languages(ENGINES[scored.engine])
-        code = detect_language(words_of(read_text(first)), known) if first else DEFAULT
+        code = detect_language(words_of(read_unpacked(str(first))), known) if first else DEFAULT
     name = ModelChoice(scored.lang, scored.model, scored.engine).of_language(code)
     model = load_model(name, scored.device, engine=scored.engine)
     if model.engine.warning:

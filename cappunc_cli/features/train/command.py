@@ -49,7 +49,8 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
         task = bar.add_task("training", total=None)
 
         def report(progress: Progress) -> None:
-            bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
+            loss = f"loss {sum(progress.losses):.3f}"
+            bar.update(task, total=progress.total, completed=progress.done, description=loss)
             if progress.development:
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
                 log(f"{progress.done:,} pieces: {shown}")

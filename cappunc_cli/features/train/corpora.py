@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from cappunc_cli.document.labels import Case, capital, strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.storage import errors_about, read_unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,32 +85,16 @@ def read_texts(texts: Sequence[Path], timed: Sequence[Path]) -> Documents:
 
 def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[list[Turn]]:
     for path in paths:
-        try:
-            text = _text(path)
-            plain = path.name.endswith((".txt", ".txt.xz"))
-            found = (
-                list(split_documents(StringIO(text, newline=None)))
-                if plain
-                else [split_turns(formats.read(text, path.name).words)]
-            )
+        with errors_about(str(path)):
+            # One code point for each letter; undecodable bytes, which `fix` would keep, are dropped.
+            text = normalize("NFC", read_unpacked(str(path)).encode("utf-8", "ignore").decode())
+            if path.name.endswith((".txt", ".txt.xz")):
+                found = list(split_documents(StringIO(text, newline=None)))
+            else:
+                found = [split_turns(formats.read(text, path.name).words)]
             if with_times and not any(_is_timed(turn) for document in found for turn in document):
                 raise BadInput("has no times")
-            yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
-        except CappuncError as error:
-            raise BadInput(error.message, error.path or str(path), error.line) from error
-
-
-def _text(path: Path) -> str:
-    """The text of a file, with one code point per letter (NFC)."""
-    try:
-        data = path.read_bytes()
-        data = lzma.decompress(data) if path.suffix == ".xz" else data
-    except OSError as error:
-        raise BadInput(error.strerror or str(error)) from error
-    except lzma.LZMAError as error:
-        raise BadInput(f"cannot be decompressed: {error}") from error
-    # Drop undecodable bytes, which `fix` would preserve.
-    return normalize("NFC", decode(data)[0].encode("utf-8", "ignore").decode())
+        yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
 
 
 def _is_timed(turn: Turn) -> bool:

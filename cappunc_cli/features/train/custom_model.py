@@ -18,31 +18,16 @@ from typing import Any
 import torch
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.train.corpora import (
-    HELDOUT,
-    Corpus,
-    Documents,
-    check_text,
-    heldout_ends,
-    read_texts,
-)
+from cappunc_cli.features.train.corpora import HELDOUT, Corpus, Documents, check_text, heldout_ends, read_texts
 from cappunc_cli.features.train.dataset import prepare
 from cappunc_cli.features.train.export import export, write_json
 from cappunc_cli.features.train.options import TrainOptions
 from cappunc_cli.features.train.recipe import custom_recipe
-from cappunc_cli.features.train.trainer import (
-    CHECKPOINT,
-    LOG_EVERY,
-    Progress,
-    load_windows,
-    network_of,
-    train,
-    trained_weights,
-)
+from cappunc_cli.features.train.trainer import CHECKPOINT, Progress, network_of, train, trained_weights
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
-_LOOKS = 24
-_PATIENCE = 5
+#: How often the held-out end is scored in a run, at least so many steps apart, and how often in vain until it stops.
+_LOOKS, _APART, _PATIENCE = 24, 20, 5
 #: The folder of the run, in the model's directory, and in it the file that records the order.
 _WORK, _ORDER = "training", "order.json"
 
@@ -55,32 +40,28 @@ def build_custom_model(
     `log` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
     """
     output = Path(options.output)
-    work = output / _WORK
+    work, heldout = output / _WORK, output / HELDOUT
     _check_output(output)
     documents = read_texts(list(map(Path, options.texts)), list(map(Path, options.timed)))
     words, notice = check_text(documents)
     _record_order(options, work, documents)
     recipe = custom_recipe(options, work, words, list(documents))
-    heldout = output / HELDOUT
     if notice:
         log(notice)
-    if not heldout.exists():
-        log(f"{words:,} words")
+    resumed = heldout.exists()
+    log(f"{words:,} words{'; going on' if resumed else ''}")
+    if not resumed:
         prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})
         # Written last: it tells a resumed run that everything is prepared.
         heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
-    else:
-        log(f"{words:,} words; going on")
-    steps = max(recipe.tokens // recipe.batch, 1)
-    look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
+    look_every = max(recipe.tokens // recipe.batch // _LOOKS, _APART)
     train(recipe, torch.device(options.device), report, look_every, _PATIENCE)
     log("exporting")
-    network = network_of(recipe, trained_weights(recipe)).eval()
-    export(network, recipe, output, load_windows(recipe))
+    export(network_of(recipe, trained_weights(recipe)).eval(), recipe, output)
     log("scoring the held-out end")
-    scores = _score(output, output / HELDOUT)
+    scores = _score(output, heldout)
     write_json(output / "eval.json", scores)
-    log(f"held-out end: {_in_short(scores)}{_before(options)}")
+    log(f"held-out end: {_in_short(scores)}{_before(options, heldout)}")
     shutil.rmtree(work)
     return ModelConfig.load(output)
 
@@ -102,14 +83,10 @@ def _check_output(directory: Path) -> None:
 
 def _record_order(options: TrainOptions, work: Path, documents: Documents) -> None:
     """Record the order of a new run; raises CappuncError if `work` has a run with another order."""
-    text = hashlib.sha256()
-    for name, own in documents.items():
-        for document in own:
-            text.update(repr((name, document)).encode())
     asked = {
         "language": options.lang,
         "from": str(find_model(options.start)) if options.start is not None else None,
-        "text": text.hexdigest(),
+        "text": hashlib.sha256(repr(documents).encode()).hexdigest(),
     }
     path = work / _ORDER
     if not path.exists():
@@ -133,14 +110,14 @@ def _score(model: Path, text: Path, *options: str) -> dict[str, Any]:
 
 
 def _in_short(report: Mapping[str, Any]) -> str:
-    shown = {"marks , . ?": "micro", "case": "case"}
     scores = report["scores"]
-    return ", ".join(f"{title} {100 * scores[name]['f1']:.1f}" for title, name in shown.items() if name in scores)
+    known = (("marks , . ?", "micro"), ("case", "case"))
+    return ", ".join(f"{title} {100 * scores[name]['f1']:.1f}" for title, name in known if name in scores)
 
 
-def _before(options: TrainOptions) -> str:
+def _before(options: TrainOptions, heldout: Path) -> str:
     """The scores on the same text of the model that the run started from, if it knows the language."""
     if options.start is None or options.lang not in ModelConfig.load(find_model(options.start)).languages:
         return ""
-    before = _score(find_model(options.start), Path(options.output) / HELDOUT, "--lang", options.lang)
+    before = _score(find_model(options.start), heldout, "--lang", options.lang)
     return f" ({options.start} has {_in_short(before)})"

@@ -19,8 +19,6 @@ class Recipe:
     """All settings of a training run. Lengths and amounts of text are in sub-word pieces."""
 
     name: str
-    #: The root of the corpora.
-    data: Path
     #: The folder of the run: checkpoints, log and prepared arrays.
     runs: Path
     tokenizer: Path
@@ -90,7 +88,6 @@ def custom_recipe(options: TrainOptions, work: Path, words: int, corpora: Sequen
     """The recipe of a custom model for `words` words of these corpora, to run in `work`; raises UnknownModel."""
     values: dict[str, Any] = {
         "name": Path(options.output).resolve().name,
-        "data": Path(options.output),
         "runs": work,
         "tokenizer": work / "tokenizer.json",
         "start": None,

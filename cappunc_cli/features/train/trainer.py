@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -24,7 +23,6 @@ from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
 from cappunc_cli.restoration.models.graph import NetworkShape
 
 SAVE_EVERY = 240.0  # seconds
-LOG_EVERY = 20  # steps
 #: The file below `Recipe.runs` that an unfinished run resumes from.
 CHECKPOINT = "checkpoint.pt"
 #: The file of the best weights, of a run that stops when it gets no better.
@@ -35,12 +33,17 @@ _KEPT = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a run: pieces `done` of `total`, and F1 per held-out corpus if it was just measured."""
+    """A step of a run: pieces `done` of `total`, the running means of the losses, the share of the peak learning rate.
 
+    `development` has the F1 of each held-out corpus if it was just measured.
+    """
+
+    step: int
     done: int
     total: int
-    loss: float
-    development: dict[str, float]
+    losses: Sequence[float]
+    rate: float
+    development: Mapping[str, float]
 
 
 def resume(recipe: Recipe) -> dict[str, Any]:
@@ -97,18 +100,18 @@ class RunState:
 def run(
     recipe: Recipe,
     learner: Learner,
-    saved: Mapping[str, Any],
+    report: Callable[[Progress], None],
     look_every: int,
-    report: Callable[[Progress], None] | None = None,
     patience: int = 0,
 ) -> None:
-    """Run or resume (from `saved`) to the end of the recipe; progress goes to log.jsonl in its `runs` folder.
+    """Run or resume to the end of the recipe; `report` is called after each step.
 
     Every `look_every` steps the held-out ends are scored. With `patience`, the run stops after that many scorings in a
     row without a better mean; the best network is saved as best.pt.
     """
+    saved = resume(recipe)
     state = RunState(**{field.name: saved[field.name] for field in fields(RunState) if field.name in saved})
-    first, before = state.tokens, state.seconds
+    before = state.seconds
     if saved:
         learner.optimiser.load_state_dict(saved["optimiser"])
     began = saved_at = time.monotonic()
@@ -124,31 +127,18 @@ def run(
         while state.tokens < recipe.tokens and not (patience and state.worse >= patience):
             rate, losses = _step(recipe, learner, state)
             development: dict[str, float] = {}
-            if state.step % LOG_EVERY == 0:
-                if state.step % look_every == 0:
-                    development = learner.score()
-                    state.judge(development)
-                    if patience and not state.worse:
-                        weights = {"network": learner.network.state_dict(), "tokens": state.tokens}
-                        torch.save(weights, recipe.runs / BEST)
-                pace = (state.tokens - first) / (time.monotonic() - began)
-                _log(recipe, {"loss": losses, "rate": rate, "tokens/s": pace}, state, development)
-            if report is not None:
-                report(Progress(state.tokens, recipe.tokens, sum(losses), development))
+            if state.step % look_every == 0:
+                development = learner.score()
+                state.judge(development)
+                if patience and not state.worse:
+                    weights = {"network": learner.network.state_dict(), "tokens": state.tokens}
+                    torch.save(weights, recipe.runs / BEST)
+            report(Progress(state.step, state.tokens, recipe.tokens, losses, rate, development))
             if time.monotonic() - saved_at > SAVE_EVERY:
                 save()
                 saved_at = time.monotonic()
     finally:
         save()
-
-
-def _log(recipe: Recipe, figures: Mapping[str, Any], state: RunState, development: Mapping[str, float]) -> None:
-    entry: dict[str, Any] = {"step": state.step, "tokens": state.tokens}
-    entry["loss"] = [round(loss, 4) for loss in figures["loss"]]
-    entry |= {"rate": round(figures["rate"], 3), "tokens/s": round(figures["tokens/s"])}
-    entry |= {"development": development} if development else {}
-    with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
-        print(json.dumps(entry), file=log)
 
 
 def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, list[float]]:
@@ -170,30 +160,15 @@ def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, lis
     return rate, losses
 
 
-#: The number of `largest_corpora`.
-DEVELOPMENT = 6
 #: The class of each of MARK_CLASSES after folding to the three marks of the benchmarks (or none).
 FOLDED = np.array([MARK_CLASSES.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
 
 
-@dataclass(slots=True)
-class F1Counter:
-    """Counts for micro-F1 over all labels but 0, which means no mark or lower case."""
-
-    hit: int = 0
-    guessed: int = 0
-    wanted: int = 0
-
-    def add(self, guess: NDArray[np.integer], gold: NDArray[np.integer]) -> None:
-        """Add the predicted and the true labels of some words, each [n]."""
-        self.hit += int(((guess == gold) & (gold > 0)).sum())
-        self.guessed += int((guess > 0).sum())
-        self.wanted += int((gold > 0).sum())
-
-    @property
-    def f1(self) -> float:
-        """Micro-F1; 0 if there are no labels on either side (some languages have no capitals)."""
-        return 2 * self.hit / max(self.guessed + self.wanted, 1)
+def micro_f1(guesses: Sequence[NDArray[np.integer]], golds: Sequence[NDArray[np.integer]]) -> float:
+    """Micro-F1 of batches of labels over all but 0 (no mark, lower case); 0 if neither side has any."""
+    guess, gold = np.concatenate(guesses), np.concatenate(golds)
+    hits, there = ((guess == gold) & (gold > 0)).sum(), (guess > 0).sum() + (gold > 0).sum()
+    return float(2 * hits / max(there, 1))
 
 
 def load_windows(recipe: Recipe) -> Windows:
@@ -245,29 +220,27 @@ def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.d
     return loss, words.entropy(case, words.of(batch.cases)) * recipe.case_weight
 
 
-def largest_corpora(recipe: Recipe) -> list[str]:
-    """The corpora whose held-out ends are scored during a run, the largest share first."""
-    return sorted(recipe.corpora, key=lambda name: -recipe.corpora[name])[:DEVELOPMENT]
-
-
 @torch.no_grad()
-def score_heldout(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
-    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of the corpora."""
+def score_heldout(
+    network: JointNetwork, windows: Windows, names: Sequence[str], device: torch.device, words: int = 6000
+) -> dict[str, float]:
+    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of corpora, timed ones also with pauses."""
     network.eval()
     scores: dict[str, float] = {}
-    watched = largest_corpora(windows.recipe)
-    timed = {name for name in watched if windows.streams[name].timed}
-    for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
-        of_marks, of_case = F1Counter(), F1Counter()
+    timed = sorted(name for name in names if windows.streams[name].timed)
+    for name, show_pauses in [*((name, False) for name in names), *((name, True) for name in timed)]:
+        found: tuple[list[NDArray[np.integer]], ...] = ([], [], [], [])
         for batch in windows.heldout(name, 192, words, show_pauses):
             with mixed_precision(device):
                 case, marks, *_ = network(*tensors(batch, device))
             known = batch.marks != IGNORED
-            of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
-            of_case.add(case.argmax(-1).cpu().numpy()[known], batch.cases[known])
+            best, cases = (logits.argmax(-1).cpu().numpy()[known] for logits in (marks, case))
+            labels = FOLDED[best], FOLDED[batch.marks[known]], cases, batch.cases[known]
+            for column, own in zip(found, labels, strict=True):
+                column.append(own)
         key = f"{name}+pauses" if show_pauses else name
-        scores[key] = round(100 * of_marks.f1, 2)
-        scores[f"{key} case"] = round(100 * of_case.f1, 2)
+        scores[key] = round(100 * micro_f1(*found[:2]), 2)
+        scores[f"{key} case"] = round(100 * micro_f1(*found[2:]), 2)
     network.train()
     return scores
 
@@ -290,18 +263,16 @@ def make_optimiser(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimiz
 
 def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
     """The network of a recipe, with `weights`, those of its `start`, or random ones."""
+    start: Mapping[str, Tensor] | None = None
     if recipe.start is not None:
         shape, start = read_weights(recipe.start)
-        network = JointNetwork(shape, recipe.dropout)
-        network.load_state_dict(start if weights is None else weights)
-        return network
-    vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
-    bins, around = len(recipe.pause_bins_ms) + 1, len(recipe.around)
-    network = JointNetwork(
-        NetworkShape(vocabulary=vocabulary, pause_bins=bins, around=around, **recipe.network), recipe.dropout
-    )
-    if weights is not None:
-        network.load_state_dict(weights)
+    else:
+        vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
+        bins, around = len(recipe.pause_bins_ms) + 1, len(recipe.around)
+        shape = NetworkShape(vocabulary=vocabulary, pause_bins=bins, around=around, **recipe.network)
+    network = JointNetwork(shape, recipe.dropout)
+    if (known := start if weights is None else weights) is not None:
+        network.load_state_dict(known)
     else:
         initialise(network)
         words = network.words.weight.data
@@ -310,23 +281,18 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
 
 
 def train(
-    recipe: Recipe,
-    device: torch.device,
-    report: Callable[[Progress], None] | None = None,
-    look_every: int = 1000,
-    patience: int = 0,
+    recipe: Recipe, device: torch.device, report: Callable[[Progress], None], look_every: int, patience: int
 ) -> None:
     """Run or resume a recipe to its end, as `run`."""
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe)
-    saved = resume(recipe)
-    network = network_of(recipe, saved.get("network")).to(device).train()
+    network = network_of(recipe, resume(recipe).get("network")).to(device).train()
 
     def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:
         batch = windows.batch(rng)
         return loss_of(network, batch, recipe, device), batch.ids.size
 
     def score() -> dict[str, float]:
-        return score_heldout(network, windows, device)
+        return score_heldout(network, windows, windows.names, device)
 
-    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), saved, look_every, report, patience)
+    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), report, look_every, patience)

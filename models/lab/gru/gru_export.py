@@ -22,7 +22,6 @@ from onnx import TensorProto, helper, numpy_helper
 from cappunc_cli.features.train.export import write_beside
 from cappunc_cli.features.train.trainer import CHECKPOINT
 from cappunc_cli.restoration.models.registry import ENGINES
-from models.lab import results
 from models.lab.export import check_licences
 from models.lab.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors
 from models.lab.recipe import LabRecipe
@@ -238,7 +237,7 @@ def export(recipe: LabRecipe, directory: Path) -> None:
     model = build(arrays, network.sizes, True, metadata)
     logger.info("float32: logits differ by at most %.2g; 8 bits: %.2g", exact, parity(network, model, _STORED))
     (directory / kind.weights).write_bytes(model.SerializeToString())
-    results.write(directory / kind.config, write_beside(recipe, directory, [kind.weights], 512))
+    write_beside(recipe, directory, [kind.weights], 512, kind.config)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from cappunc_cli.document.labels import LOWER
 from cappunc_cli.features.train.network import mixed_precision, read_weights
-from cappunc_cli.features.train.trainer import FOLDED, F1Counter, Learner, largest_corpora, resume, run
+from cappunc_cli.features.train.trainer import FOLDED, Learner, micro_f1, resume, run
 from cappunc_cli.features.train.windows import IGNORED, Batch
 from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.restoration.models.registry import ENGINES
@@ -37,6 +37,7 @@ from models.lab.gru.gru_network import (
 from models.lab.gru.gru_start import start_from_exported
 from models.lab.recipe import LabRecipe
 from models.lab.teacher import Teacher, TeacherLabels
+from models.lab.trainer import largest_corpora, log_of
 from models.lab.windows import LabWindows
 
 #: Words of look-ahead that the held-out ends are scored with.
@@ -206,15 +207,16 @@ def score_heldout(network: RecurrentNetwork, windows: LabWindows, words: int = 6
     scores: dict[str, float] = {}
     for name in largest_corpora(windows.recipe):
         timed = windows.streams[name].timed
-        of_marks, of_case = F1Counter(), F1Counter()
+        found: tuple[list[NDArray[np.integer]], ...] = ([], [], [], [])
         for batch in windows.heldout(name, 256, words, timed):
             texts = words_of(batch)
             case, marks = truncated(network, texts, LOOK_AHEAD)
             known = texts.weights > 0
-            of_marks.add(FOLDED[marks.argmax(-1)[known].numpy()], FOLDED[texts.marks[known].numpy()])
-            of_case.add(case.argmax(-1)[known].numpy(), texts.cases[known].numpy())
-        scores[name] = round(100 * of_marks.f1, 2)
-        scores[f"{name} case"] = round(100 * of_case.f1, 2)
+            labels = [part[known].numpy() for part in (marks.argmax(-1), texts.marks, case.argmax(-1), texts.cases)]
+            for column, own in zip(found, (FOLDED[labels[0]], FOLDED[labels[1]], *labels[2:]), strict=True):
+                column.append(own)
+        scores[name] = round(100 * micro_f1(*found[:2]), 2)
+        scores[f"{name} case"] = round(100 * micro_f1(*found[2:]), 2)
     network.train()
     return scores
 
@@ -242,8 +244,7 @@ def train(recipe: LabRecipe, live: GruRecipe) -> None:
     torch.manual_seed(recipe.seed)
     windows = LabWindows.load(recipe, CORPORA)
     teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None
-    saved = resume(recipe)
-    network = network_of(live, saved.get("network")).train()
+    network = network_of(live, resume(recipe).get("network")).train()
     tables = list(network.words.parameters())
     others = [parameter for name, parameter in network.named_parameters() if not name.startswith("words.")]
     groups = [{"params": others, "peak": live.rate}, {"params": tables, "peak": live.word_rate}]
@@ -262,7 +263,7 @@ def train(recipe: LabRecipe, live: GruRecipe) -> None:
         return parts, len(texts.spoken.pieces)
 
     learner = Learner(network, optimiser, losses, lambda: score_heldout(network, windows))
-    run(recipe, learner, saved, look_every=500)
+    run(recipe, learner, log_of(recipe), look_every=500)
 
 
 if __name__ == "__main__":

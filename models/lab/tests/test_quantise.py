@@ -16,12 +16,12 @@ from graph_inputs import feeds_of, rows_of
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.export import parity
 from cappunc_cli.features.train.network import JointNetwork, initialise, read_weights
 from cappunc_cli.restoration.models.graph import Arrays, NetworkShape, Weights, build, float16_model
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import load_graph
 from models.lab.graphs import Matrix, dense_products, for_all_pieces, save, store_in_four_bits
+from models.lab.parity import parity
 from models.lab.quantise import quantise
 from models.lab.rounding import Rounding, calibrate, rounding
 
