@@ -27,7 +27,6 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Division, Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
@@ -45,7 +44,7 @@ from cappunc_cli.files.plan import plan_jobs, refuse_file
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.storage import PIPE, errors_about, is_pipe, read_bytes, read_text, write_result
+from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -68,7 +67,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     request = fix_request(context, options.model, inputs, changes)
     if options.open_ or html is not None:
         refuse_file(html, "--html", jobs, files_to_read(options.glossary, options.compare))
-        _page(_session(jobs, request, options, reporter), html, reporter)
+        _page(jobs, request, options, reporter)
         return
     _list(jobs, request, options, reporter)
     if reporter.errors:
@@ -145,35 +144,21 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _session(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> ReviewSession:
-    """The review of the only file, beside another one if asked. Raises BadParameter, CappuncError and OSError."""
+def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> None:
+    """Write the page of the only file, or serve it until it is closed. Raises BadParameter and CappuncError."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
-    (job,) = jobs
-    with errors_about(job.name):
-        data = read_bytes(job.source)
-        text, _ = decode(data, job.encoding)
-        fixers = Fixers(request, reporter.info, reporter.detail)
-        note = fixers.divide(request.read(text, job.source), text).note
-    if note:
-        reporter.info(f"{job.name}: {note}")
-    compare, other = options.compare, None
+    (job,), compare, html, other = jobs, options.compare, options.html, None
     if compare is not None:
         with errors_about(compare):
             other = request.read(read_text(compare)[0], Path(compare).name), compare
-    session = ReviewSession(job, fixers, options.below, other, options.in_place)
-    session.piped = data if is_pipe(job.source) else None
-    return session
-
-
-def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
-    """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
-    job = session.job
-    with tallied(reporter, 1, "reviewed") as tally:
+    with tallied(reporter, 1, "reviewed") as tally, errors_about(job.name):
         tally.begin([job.name])
-        session.fixers.advance = tally.advance
-        with errors_about(job.name):
-            found = session.report(alone=html is not None)
+        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+        session = ReviewSession(job, fixers, options.below, other, options.in_place)
+        found = session.report(alone=html is not None)
+    if session.note:
+        reporter.info(f"{job.name}: {session.note}")
     if html is not None:
         data = review_page(found)
         if html == PIPE:

@@ -8,13 +8,15 @@ import re
 import secrets
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
@@ -36,6 +38,13 @@ if TYPE_CHECKING:
 _RELOAD_S = 2.0
 #: Largest request body; the decisions about a long film take some hundred kilobytes.
 _MAX_BODY = 64_000_000
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 
 
 class ReviewSession:
@@ -50,7 +59,9 @@ class ReviewSession:
     ) -> None:
         self.job, self.fixers, self.below, self.other, self.in_place = job, fixers, below, other, in_place
         #: The content of a pipe, which cannot be read again.
-        self.piped: bytes | None = None
+        self._piped = read_bytes(job.source) if is_pipe(job.source) else None
+        #: What there is to say of the file's languages, once it was read.
+        self.note = ""
         self._known: Examined | None = None
         self._ours: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -60,12 +71,13 @@ class ReviewSession:
 
         Raises CappuncError and OSError.
         """
-        data = read_bytes(self.job.source) if self.piped is None else self.piped
+        data = read_bytes(self.job.source) if self._piped is None else self._piped
         text, _ = decode(data, self.job.encoding)
         document = self.fixers.request.read(text, self.job.source)
         division = self.fixers.divide(document, text)
+        self.note = division.note
         found, self._known = page_data(division, data, self.job.name, self.below, self._known)
-        found |= {"encoding": self.job.encoding, "in_place": self.in_place, "writable": not is_pipe(self.job.source)}
+        found |= {"encoding": self.job.encoding, "in_place": self.in_place, "writable": self._piped is None}
         if alone:
             found |= with_file(document, text, data)
         if self.other is None:
@@ -77,7 +89,7 @@ class ReviewSession:
         """Write decisions, and report what was done. Raises CappuncError and OSError."""
         with self._lock:
             decisions = parse_decisions(body)
-            if is_pipe(self.job.source):
+            if self._piped is not None:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
@@ -117,9 +129,9 @@ class ReviewServer(ThreadingHTTPServer):
         self.session = session
         self.token, self.cookie = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         self._admitted = False
-        self._pages = 0
+        #: How many pages are shown, and how many have been left.
+        self._pages = self._left = 0
         self._lock = threading.Lock()
-        self._closing: threading.Timer | None = None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a connection that the browser breaks off; other errors are printed."""
@@ -142,38 +154,29 @@ class ReviewServer(ThreadingHTTPServer):
         """While a page is shown. After the last one the server shuts down, unless that page is being reloaded."""
         with self._lock:
             self._pages += 1
-            if self._closing is not None:
-                self._closing.cancel()
         try:
             yield
         finally:
             with self._lock:
-                self._pages -= 1
-                if not self._pages:
-                    self._closing = threading.Timer(_RELOAD_S, self._close)
-                    self._closing.daemon = True
-                    self._closing.start()
-
-    def _close(self) -> None:
-        if not self._pages:
-            self.shutdown()
+                self._pages, self._left = self._pages - 1, self._left + 1
+                left = self._left
+            time.sleep(_RELOAD_S)
+            if not self._pages and self._left == left:
+                self.shutdown()
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: ReviewServer
     server_version, sys_version = "cappunc", ""
-    protocol_version = "HTTP/1.1"
     timeout = 60
 
     def do_GET(self) -> None:
         match self._path():
-            case None:
-                pass
             case "":
                 self._page()
             case "alive":
                 self._stay()
-            case _:
+            case str():
                 self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
 
     def _page(self) -> None:
@@ -184,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refused(error)
             return
         cookie = f"cappunc={server.cookie}; HttpOnly; SameSite=Strict; Path=/{server.token}/"
-        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8", Set_Cookie=cookie)
+        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8", {"Set-Cookie": cookie})
 
     def _stay(self) -> None:
         """Hold the connection of a page that is shown; it ends when the page is left or its browser ends."""
@@ -192,18 +195,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
-        self.close_connection = True
         self.connection.settimeout(None)
         with self.server.shown(), suppress(ConnectionError):
             self.connection.recv(1)
 
     def do_POST(self) -> None:
-        path = self._path()
+        path, origin, length = self._path(), self.headers.get("Origin"), self.headers.get("Content-Length", "")
         if path is None:
             return
-        origin = self.headers.get("Origin")
-        length = self.headers.get("Content-Length", "")
-        if origin is not None and origin not in self._origins():
+        if origin is not None and origin.removeprefix("http://") not in self._hosts():
             self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
         elif not (re.fullmatch("[0-9]{1,9}", length) and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
@@ -213,30 +213,27 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, b"JSON only\n")
         else:
             try:
-                done = self.server.session.write(self.rfile.read(int(length)))
+                self._json(HTTPStatus.OK, self.server.session.write(self.rfile.read(int(length))))
             except (CappuncError, OSError) as error:
                 self._refused(error)
-            else:
-                self._json(HTTPStatus.OK, done)
 
     def _path(self) -> str | None:
         """The path after the token; None, after sending an error, if the host, the token or the cookie is wrong."""
-        hosts = [origin.removeprefix("http://") for origin in self._origins()]
         _, token, *rest = [*self.path.split("/", 2), ""]
-        if self.headers.get("Host") not in hosts:  # DNS rebinding
-            self._answer(HTTPStatus.FORBIDDEN, b"wrong host\n")
-            return None
-        if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
-            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
-            return None
         cookies = SimpleCookie(self.headers.get("Cookie", ""))
-        if not self.server.admits(cookies["cappunc"].value if "cappunc" in cookies else ""):
+        cookie = cookies["cappunc"].value if "cappunc" in cookies else ""
+        if self.headers.get("Host") not in self._hosts():  # DNS rebinding
+            self._answer(HTTPStatus.FORBIDDEN, b"wrong host\n")
+        elif not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
+            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+        elif not self.server.admits(cookie):
             self._answer(HTTPStatus.FORBIDDEN, b"this address is open in another browser; start cappunc review again\n")
-            return None
-        return "/".join(rest[:-1])
+        else:
+            return "/".join(rest[:-1])
+        return None
 
-    def _origins(self) -> list[str]:
-        return [f"http://{host}:{self.server.server_port}" for host in ("127.0.0.1", "localhost")]
+    def _hosts(self) -> list[str]:
+        return [f"{host}:{self.server.server_port}" for host in ("127.0.0.1", "localhost")]
 
     def _refused(self, error: CappuncError | OSError) -> None:
         self._json(HTTPStatus.CONFLICT, {"error": str(about(error, self.server.session.job.name))})
@@ -244,21 +241,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, status: HTTPStatus, content: dict[str, Any]) -> None:
         self._answer(status, json.dumps(content).encode(), "application/json")
 
-    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8", **more: str) -> None:
-        if status >= HTTPStatus.BAD_REQUEST:
-            self.close_connection = True  # the request body may be unread
+    def _answer(
+        self,
+        status: HTTPStatus,
+        body: bytes,
+        kind: str = "text/plain; charset=utf-8",
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.send_response(status)
-        for name, value in (
-            ("Content-Type", kind),
-            ("Content-Length", str(len(body))),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-Frame-Options", "DENY"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Connection", "close" if self.close_connection else "keep-alive"),
-            *((name.replace("_", "-"), value) for name, value in more.items()),
-        ):
+        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

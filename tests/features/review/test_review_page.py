@@ -590,6 +590,19 @@ def test_reports_have_the_same_style_and_axe_finds_nothing(browser: Any, tmp_pat
     assert severe(browser) == []
 
 
+def test_a_report_shows_the_mistakes_of_one_kind(browser: Any, tmp_path: Path) -> None:
+    fixtures = Path(__file__).parents[3] / "fixtures" / "eval"
+    page = tmp_path / "report.html"
+    assert command("eval", "--ref", fixtures / "gold", fixtures / "ours", "--html", page).exit_code == 0
+    browser.get(page.as_uri())
+    shown = (
+        "return [...document.querySelectorAll('li[data-group]')].filter((e) => !e.hidden).map((e) => e.dataset.group)"
+    )
+    assert browser.execute_script(shown) == ["missed .", "missed ,", "Capital missed"]
+    browser.execute_script("document.querySelector('button[data-group=\"missed ,\"]').click()")
+    assert browser.execute_script(shown) == ["missed ,"]
+
+
 def heard(browser: Any) -> list[dict[str, Any]]:
     """What a screen reader is given, in its order: role, name, the text above, and properties such as pressed."""
     browser.execute_cdp_cmd("Accessibility.enable", {})
