@@ -23,7 +23,7 @@ class Word:
     `sound`: a sound, such as laughter or a door, comes right before the word. `followed`: right after it comes a part
     of the sentence that is not a word, such as an address or a formula; `preceded`: right before it comes an address or
     a blank, with which the sentence may have begun. `blank_before`: a blank line comes before the word, which may or
-    may not separate speakers.
+    may not separate speakers. `signs`: in formats without cues, the signs and addresses after the word (` %`).
 
     >>> word = cappunc.Word("London,", start=720, end=1300)
     >>> word.text, word.end - word.start, word.cue
@@ -40,6 +40,7 @@ class Word:
     followed: bool = False
     preceded: bool = False
     blank_before: bool = False
+    signs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,6 @@ from cappunc_cli.evaluation.metrics import Figure, figure
 
 #: The quantiles of a 95 % interval.
 _TAILS = [0.025, 0.975]
-#: Weights in memory at once, draws x blocks.
-_HELD = 10_000_000
 
 
 class Interval(NamedTuple):
@@ -84,10 +82,6 @@ def _tails(values: Figure) -> tuple[float, float]:
 def _figures(evaluation: Evaluation, draws: int, seed: int) -> dict[str, Figure]:
     """The figure of every metric [draws]; a seed draws the same blocks for every hypothesis of a reference."""
     pairs, rng = evaluation.pairs, np.random.default_rng(seed)
-    parts: dict[str, list[Figure]] = {}
-    most = max(_HELD // pairs.size, 1)
-    for start in range(0, draws, most):
-        weights = rng.multinomial(pairs.size, np.full(pairs.size, 1 / pairs.size), min(most, draws - start))
-        for name, value in evaluation.scores_of(replace(pairs, weights=weights.astype(np.float64))).items():
-            parts.setdefault(name, []).append(figure(value))
-    return {name: np.concatenate(many) for name, many in parts.items()}
+    weights = rng.multinomial(pairs.size, np.full(pairs.size, 1 / pairs.size), draws)
+    drawn = evaluation.scores_of(replace(pairs, weights=weights.astype(np.float64)))
+    return {name: figure(value) for name, value in drawn.items()}

@@ -160,12 +160,3 @@ def _weight(sample: Sample, j: int | None, true: str, found: str) -> float:
     if ends[0] != ends[1]:
         return _SENTENCE
     return _EXCHANGE if true and found else _COMMA
-
-
-def short_time(start: int | None) -> str:
-    """`1:02:03.4`, or '' if the time is unknown."""
-    if start is None:
-        return ""
-    minutes, seconds = divmod(start / 1000, 60)
-    hours, minutes = divmod(int(minutes), 60)
-    return f"{hours}:{minutes:02}:{seconds:04.1f}" if hours else f"{minutes}:{seconds:04.1f}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ _AUTOPUNCT = {
     PairedMark.OPEN_QUOTE: "OPEN_QUOTE", PairedMark.CLOSE_QUOTE: "QUOTE",
 }  # fmt: skip
 _CASES = {"UPPER": Case.UPPER, "CAP": Case.CAPITAL, "MIX": Case.MIXED}
-
+_NO_CASES: Mapping[str, Case] = MappingProxyType({})
 
 #: Gives the class of each word of a side, "" for none.
 Reader = Callable[[Side], NDArray[np.str_]]
@@ -69,19 +70,18 @@ def _pooled(scores: dict[str, Score], total: str) -> dict[str, Value]:
     return {**scores, total: pool(scores.values())}
 
 
-def _three(pairs: Pairs, names: Mapping[str, str] = _LONG) -> dict[str, Score]:
-    """The scores of , . ? after folding, by the names of a project."""
-    return {name: mark(pairs, own, fold=True) for own, name in names.items()}
+def _micro(names: Mapping[str, str], total: str, cases: Mapping[str, Case] = _NO_CASES, case_total: str = "") -> Preset:
+    """A preset of , . ? after folding and of whole classes of case, by a project's names, with a micro average each."""
 
+    def scores(evaluation: Evaluation) -> dict[str, Value]:
+        pairs = evaluation.pairs
+        found = _pooled({name: mark(pairs, own, fold=True) for own, name in names.items()}, total)
+        if evaluation.cased and cases:
+            of_case = {name: _class(pairs, lambda side: side.cases, own.value) for name, own in cases.items()}
+            found |= _pooled(of_case, case_total)
+        return found
 
-def _whole_cases(pairs: Pairs, names: Mapping[str, Case]) -> dict[str, Score]:
-    """The scores of classes of case, whatever the case of each letter."""
-    return {name: _class(pairs, lambda side: side.cases, own.value) for name, own in names.items()}
-
-
-def xashru(evaluation: Evaluation) -> dict[str, Value]:
-    """xashru/punctuation-restoration (Alam et al. 2020), also Shi et al. 2021: micro over , . ?"""
-    return _pooled(_three(evaluation.pairs), "overall")
+    return scores
 
 
 def nemo(evaluation: Evaluation) -> dict[str, Value]:
@@ -121,22 +121,6 @@ def sepp(evaluation: Evaluation) -> dict[str, Value]:
         "sentence end 1": ends["1"],
         "sentence end macro": mean(ends.values()),
     }
-
-
-def edge(evaluation: Evaluation) -> dict[str, Value]:
-    """Edge-Punct-Casing (2024): micro over , . ? and micro over UPPER, CAP, MIX."""
-    result = _pooled(_three(evaluation.pairs), "punctuation overall")
-    if evaluation.cased:
-        result |= _pooled(_whole_cases(evaluation.pairs, _CASES), "casing overall")
-    return result
-
-
-def jointcappunc(evaluation: Evaluation) -> dict[str, Value]:
-    """JointCapPunc (2022): micro over . , ? and micro over the cases 1 (Capital) and 2 (UPPER)."""
-    result = _pooled(_three(evaluation.pairs, {".": "PERIOD", ",": "COMMA", "?": "QMARK"}), "f1_punc")
-    if evaluation.cased:
-        result |= _pooled(_whole_cases(evaluation.pairs, {"1": Case.CAPITAL, "2": Case.UPPER}), "f1_cap")
-    return result
 
 
 def nguyen(evaluation: Evaluation) -> dict[str, Value]:
@@ -182,11 +166,16 @@ def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
 
 #: Name on the command line -> preset. To add one, write a function and name it here.
 PRESETS: dict[str, Preset] = {
-    "xashru": xashru,
+    # xashru/punctuation-restoration (Alam et al. 2020), also Shi et al. 2021
+    "xashru": _micro(_LONG, "overall"),
     "nemo": nemo,
     "sepp": sepp,
-    "edge": edge,
-    "jointcappunc": jointcappunc,
+    # Edge-Punct-Casing (2024)
+    "edge": _micro(_LONG, "punctuation overall", _CASES, "casing overall"),
+    # JointCapPunc (2022), whose cases 1 and 2 are Capital and UPPER
+    "jointcappunc": _micro(
+        {".": "PERIOD", ",": "COMMA", "?": "QMARK"}, "f1_punc", {"1": Case.CAPITAL, "2": Case.UPPER}, "f1_cap"
+    ),
     "nguyen": nguyen,
     "caranica": caranica,
     "autopunct": autopunct,

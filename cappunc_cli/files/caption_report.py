@@ -20,7 +20,7 @@ from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_faults import KINDS, WARNINGS, CaptionFault, ShownCaption, caption_faults, describe
-from cappunc_cli.layout.caption_profiles import CaptionProfile
+from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.pages.html_page import HtmlPage
 
 _COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
@@ -34,27 +34,27 @@ def check_report_name(name: str | None) -> None:
         raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
 
 
-def report_of(name: str, captions: Sequence[ShownCaption], language: Language, profile: CaptionProfile) -> Report:
-    """The faults of a file's captions."""
-    found = caption_faults(captions, language, profile.limits)
+def report_of(name: str, captions: Sequence[ShownCaption], language: Language, profiles: Profiles) -> Report:
+    """The faults of a file's captions by the limits for their language."""
+    limits = profiles.of(language.code)
     return {
         "file": name,
-        "profile": profile.name,
-        "language": profile.language,
-        "limits": asdict(profile.limits),
+        "profile": profiles.name,
+        "language": language.code,
+        "limits": asdict(limits),
         "captions": len(captions),
-        "faults": [_entry(fault) for fault in found],
+        "faults": [_entry(fault) for fault in caption_faults(captions, language, limits)],
     }
 
 
-def document_report(name: str, document: Document, language: Language, profile: CaptionProfile) -> Report:
+def document_report(name: str, document: Document, language: Language, profiles: Profiles) -> Report:
     """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
     found = shown_cues(document)
     if found is None:
         raise UnknownFormat(
             "has no captions to check" if not is_rolling(document) else "roll-up captions cannot be checked"
         )
-    return report_of(name, found, language, profile)
+    return report_of(name, found, language, profiles)
 
 
 def has_faults(reports: Sequence[Report], fail_on: str) -> bool:

@@ -84,8 +84,10 @@ class _CtmReader:
         if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
             self.notices.append(Notice(number, "the times are not numbers", unread=True))
             return
-        if last is not None and belongs(token):  # an address or a sign, from which no mark may part the word
-            last.followed = self.begun = True
+        if (last is not None or self.begun) and belongs(token):
+            # An address or a sign, from which no mark may part the word.
+            self.words[-1].followed = self.begun = True
+            self.words[-1].signs += f" {token}"
         if not any(map(str.isalnum, token)):
             if last is not None and are_marks(token):
                 _attach(last, token, at)

@@ -48,7 +48,9 @@ def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnC
         first, last = i == 0, i + 1 == len(places)
         times = begin if first else None, end if last else None
         turn = turns.next(None)
-        yield Word(source[a:b], *times, number, turn, (((a, b),),), followed=followed, preceded=begun)
+        gap = source[b : stop if last else places[i + 1][0][0]] if followed else ""
+        signs = "".join(f" {token}" for token in gap.split() if belongs(token))
+        yield Word(source[a:b], *times, number, turn, (((a, b),),), followed=followed, preceded=begun, signs=signs)
         begun = followed
 
 

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ class Limits:
     """Limits on captions.
 
     `width` is in characters a line, `shortest` and `longest` (how long a caption is shown) and `gap` (between two
-    captions) in milliseconds, `speed` in characters a second.
+    captions) in milliseconds, `speed` in characters a second. `gap_frames` is the gap where the frame rate is known.
 
     The defaults are those of the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames at 24
     frames a second, and 20 characters a second (English, adult programmes). Raises WrongUsage where no caption could
@@ -36,6 +37,7 @@ class Limits:
     longest: int = 7_000
     speed: float = 20.0
     gap: int = 83
+    gap_frames: int = 2
 
     def __post_init__(self) -> None:
         if min(self.width, self.lines, self.longest) < 1 or self.speed <= 0 or min(self.shortest, self.gap) < 0:
@@ -76,19 +78,6 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionProfile:
-    """The limits of one guideline for one language.
-
-    `gap_frames` is the gap between two captions where the frame rate is known.
-    """
-
-    name: str
-    language: str
-    limits: Limits
-    gap_frames: int
-
-
-@dataclass(frozen=True, slots=True)
 class Profiles:
     """The profile that a command uses, by language; `own` are the user's, and `asked` overrides any of them."""
 
@@ -100,8 +89,8 @@ class Profiles:
     def __post_init__(self) -> None:
         self.of("en")  # raises before any file is read
 
-    def of(self, language: str) -> CaptionProfile:
-        """The profile for a language, with what is asked for; with a frame rate the gap is a whole number of frames.
+    def of(self, language: str) -> Limits:
+        """The limits for a language, with what is asked for; with a frame rate the gap is a whole number of frames.
 
         Raises WrongUsage for an unknown profile, or one that makes no sense.
         """
@@ -113,13 +102,14 @@ class Profiles:
             longest=round(1000 * values["max-duration"]),
             speed=float(values["cps"]),
             gap=values["min-gap"],
+            gap_frames=values.get("gap-frames", 0),
         )
-        frames = values.get("gap-frames", 0)
-        if self.fps is not None:
-            # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
-            frames = ceil(limits.gap * self.fps / 1000 - 1e-6) if "min-gap" in self.asked else frames
-            limits = replace(limits, gap=round(1000 * frames / self.fps))
-        return CaptionProfile(self.name, language, limits, frames)
+        if self.fps is None:
+            return limits
+        # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
+        asked = ceil(limits.gap * self.fps / 1000 - 1e-6)
+        frames = asked if "min-gap" in self.asked else limits.gap_frames
+        return replace(limits, gap=round(1000 * frames / self.fps), gap_frames=frames)
 
 
 def profile_names() -> list[str]:
@@ -151,13 +141,12 @@ def _published(name: str) -> dict[str, Any]:
 def _check(name: str, table: Mapping[str, Any], file: str) -> None:
     """Raises WrongUsage for a key or a value that a profile cannot have."""
     known = {field.name: field for field in described(LimitOptions).values()}
-    tables = {key: value for key, value in table.items() if isinstance(value, dict)}
-    plain = [(key, value) for key, value in table.items() if key not in tables]
-    for key, value in (*plain, *(item for own in tables.values() for item in own.items())):
-        if key not in known and key not in _ABOUT:
-            raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)
+    own = [table[key].items() if isinstance(table[key], dict) else [(key, table[key])] for key in table]
+    for key, value in chain.from_iterable(own):
         if key in known:
             try:
                 known[key].verify(value)
             except ValueError as error:
                 raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error
+        elif key not in _ABOUT:
+            raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)

@@ -119,31 +119,27 @@ class Cutter:
 
     def cuts(self) -> list[tuple[int, int]]:
         """The cheapest captions, as (start, stop) word indices. Raises BadInput where words have no times."""
-        result: list[tuple[int, int]] = []
-        start = 0
-        for stop, parted in enumerate(self.parted, 1):
-            # A turn without any times shares a caption with the next one.
-            if stop == len(self.parted) or (parted and self._is_timed(start, stop)):
-                result += self._cheapest(start, stop)
-                start = stop
-        return result
+        return [part for start, stop in self._stretches(self.parted) for part in self._cheapest(start, stop)]
 
     def sentences(self) -> list[tuple[int, int]]:
-        """The sentences, as (start, stop) word indices; one without any times joins the next one.
+        """The sentences, as (start, stop) word indices. Raises BadInput where the last words have no times."""
+        ended = (place is BreakQuality.SENTENCE for place in self.lines.places)
+        found = list(self._stretches([turn or end for turn, end in zip(self._turns, ended, strict=True)]))
+        if found and not self._is_timed(*found[-1]):
+            raise self._untimed(found[-1][0])
+        return found
 
-        Raises BadInput where the last words have no times.
-        """
-        result: list[tuple[int, int]] = []
+    def _stretches(self, ends: Sequence[bool]) -> Iterator[tuple[int, int]]:
+        """The words up to each one that `ends` a stretch; one without any times is joined with the next one."""
         start = 0
-        for stop in range(1, len(self.texts) + 1):
-            last = stop == len(self.texts)
-            ends = self._turns[stop - 1] or self.lines.places[stop - 1] is BreakQuality.SENTENCE
-            if (last or ends) and self._is_timed(start, stop):
-                result.append((start, stop))
+        for stop, end in enumerate(ends, 1):
+            if stop == len(ends) or (end and self._is_timed(start, stop)):
+                yield start, stop
                 start = stop
-        if start < len(self.texts):
-            raise BadInput(f"no time for “{self.texts[start]}” (word {start + 1}) nor near it")
-        return result
+
+    def _untimed(self, at: int) -> BadInput:
+        where = f"“{self.texts[at]}” (word {at + 1})"
+        return BadInput(f"no time for {where} nor near it: captions need words with times")
 
     def _cheapest(self, start: int, stop: int) -> list[tuple[int, int]]:
         costs = [0.0] + [float("inf")] * (stop - start)
@@ -157,11 +153,7 @@ class Cutter:
                     if cost < costs[b - start]:
                         costs[b - start], previous[b - start] = cost, a
         if costs[-1] == float("inf"):
-            reached = max(at for at, cost in enumerate(costs) if cost < float("inf"))
-            raise BadInput(
-                f"no time for “{self.texts[start + reached]}” (word {start + reached + 1}) nor near it: "
-                "captions need words with times"
-            )
+            raise self._untimed(start + max(at for at, cost in enumerate(costs) if cost < float("inf")))
         path = [stop]
         while path[-1] > start:
             path.append(previous[path[-1] - start])

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible
-from cappunc_cli.formats.nonspeech import belongs
 
 _SPACE = re.compile(r"\s+")
 #: A dash or arrows at the start of a line, before a word: somebody else speaks.
 _TURN = re.compile(r"(?:^|(?<=\n))[^\S\n]*(?:[-‐‑–—]|>>+)[^\S\n]*\Z")
 #: A sound in brackets, or music.
 _SOUND = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|[♪♫][^♪♫]*[♪♫]|[♪♫]")
-#: A word of a row or an entry: the fifth column of CTM, the string of a key of JSON.
-_CTM_TOKEN = re.compile(r"(?m)^[ \t]*+(?!;;)(?:\S++[ \t]++){4}(\S++)")
-_JSON_KEY = re.compile(r'("[^"\\]*"\s*:\s*)"(?:[^"\\]|\\.)*\Z')
-#: How far before a word its key stands, at most.
-_KEY = 200
 #: (start, stop) of a part of a copy of a word in the source, the number of the word, and of the copy.
 _Piece = tuple[int, int, int, int]
 
@@ -36,8 +30,9 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
     regions = sorted(detail.regions) if isinstance(detail, CueDetail) and detail.shown is None else []
     texts = [_whole(document, word, regions) for word in document.words]
     before, after = [""] * len(texts), [""] * len(texts)
+    gaps: Iterable[tuple[int | None, int | None, str]]
     if not isinstance(detail, CueDetail):
-        gaps = _entry_gaps(document)
+        gaps = ((i, None, word.signs) for i, word in enumerate(document.words) if word.signs)
     else:
         gaps = _cue_gaps(document) if detail.shown is None else _gaps_within(document, detail.shown)
     for left, right, text in gaps:
@@ -138,34 +133,3 @@ def _shown(document: Document, start: int, stop: int) -> str:
     if document.format == "txt":  # which shows its tags, too
         return document.source[start:stop]
     return visible(document.source, start, stop, detail.hidden).text
-
-
-def _entry_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]]:
-    """The signs and addresses between words that have rows, entries or a line of STM: what `Word.followed` tells of."""
-    source, words = document.source, document.words
-    for i, word in enumerate(words):
-        if not word.followed or not word.places:
-            continue
-        begin = word.places[0][-1][1]
-        later = words[i + 1].places if i + 1 < len(words) else ()
-        stop = later[0][0][0] if later and later[0][0][0] > begin else source.find("\n", begin) % (len(source) + 1)
-        found = [token for token in _tokens(document, word.places[0][0][0], begin, stop) if belongs(token)]
-        yield i, None, "".join(f" {token}" for token in found)
-
-
-def _tokens(document: Document, start: int, begin: int, stop: int) -> Iterator[str]:
-    """The tokens that are no words in source[begin:stop], between a word that starts at `start` and the next one."""
-    source = document.source
-    if document.format == "ctm":
-        yield from (found[1] for found in _CTM_TOKEN.finditer(source, source.find("\n", begin) + 1, stop))
-    elif document.format == "stm":
-        yield from source[begin:stop].partition("\n")[0].split()
-    elif '"' not in source[begin:stop]:  # within one string of JSON
-        yield from source[begin:stop].split()
-    else:
-        rest = source.find('"', begin)
-        yield from source[begin:rest].split()
-        if key := _JSON_KEY.search(source[max(start - _KEY, 0) : start]):
-            same = re.compile(rf'{re.escape(key[1])}"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
-            for found in same.finditer(source, rest, stop):
-                yield from found[1].split()

@@ -39,15 +39,13 @@ def paragraphs(words: Sequence[Word], texts: Sequence[str], language: Language) 
     """Split words into paragraphs; returns (start, stop) word indices of each. `texts` are the restored words."""
     silence = [pause or 0 for pause in pauses(words)]
     turns = turn_ends(words)
-    ends = [i + 1 for i, text in enumerate(texts) if ends_sentence(text, language) or cached_strip(text)[1].mark == "…"]
+    ends = [ends_sentence(text, language) or cached_strip(text)[1].mark == "…" for text in texts]
     found: list[tuple[int, int]] = []
-    start = at = 0
+    start = 0
     for stop in range(1, len(texts) + 1):
-        while at < len(ends) and ends[at] < stop:
-            at += 1
-        silent_end = at < len(ends) and ends[at] == stop and silence[stop - 1] >= _SILENCE
+        silent_end = ends[stop - 1] and silence[stop - 1] >= _SILENCE
         if stop == len(texts) or turns[stop - 1] or silent_end:
-            inner = [end for end in ends if start < end < stop] if stop - start > _USUAL else []
+            inner = [end for end in range(start + 1, stop) if ends[end - 1]] if stop - start > _USUAL else []
             found += _split(start, stop, inner, [_gain(texts, end, silence, language) for end in inner])
             start = stop
     return found

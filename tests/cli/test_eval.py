@@ -10,7 +10,6 @@ import lzma
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Sample, datasets, evaluate
 from cappunc_cli.evaluation.datasets import Source, gold_windows
-from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
+from cappunc_cli.evaluation.mistakes import worst_mistakes
 from cappunc_cli.evaluation.report import System, describe_fold, hash_words, metric_title, sections
 from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.features.evaluate.pages import page
@@ -483,7 +482,7 @@ def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: 
     assert reader.outside == ["report.files/0001-short.txt.html", "report.files/0002-talk.srt.html"]
     # Without probabilities a lost sentence end is worse than a comma, and that than a capital.
     assert reader.rows == ["missed .", "missed ,", "Capital missed"]
-    assert "1:02.5" in text
+    assert "00:01:02.5" in text
     assert "<h2>Confusion</h2>" in text
 
 
@@ -521,33 +520,6 @@ def test_text_is_escaped_in_the_page(tmp_path: Path) -> None:
     assert "<b>&<" not in text
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
-def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
-    target = tmp_path / "report.html"
-    assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
-    click = "<script>document.querySelector('[data-group=\"missed ,\"]').click(); document.title = 'clicked'</script>"
-    text = target.read_text(encoding="utf-8").replace("</body>", click + "</body>")
-    # The page's own policy would refuse the script that clicks.
-    target.write_text(re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", text), encoding="utf-8")
-    flags = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",
-    ]  # fmt: skip
-    own = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
-    run = subprocess.run(
-        ["chromium", *flags, "--dump-dom", target.as_uri()],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=240,
-        env=own,
-    )
-    assert "<title>clicked</title>" in run.stdout
-    shown = re.findall(r'<li data-group="([^"]*)"( hidden="")?', run.stdout)
-    assert [group for group, hidden in shown if not hidden] == ["missed ,"]
-    assert len(shown) == 3
-
-
 def test_mistakes_know_their_time_and_context() -> None:
     written, heard = ["So", "we", "go.", "Now", "Bob,", "sits"], ["So", "we", "go", "now", "bob", "sits"]
     sample = Sample("x", written, heard, [0, 100, 200, 61_300, None, 9])
@@ -557,9 +529,6 @@ def test_mistakes_know_their_time_and_context() -> None:
     )  # fmt: skip
     assert (first.start, third.start) == (200, 61_300)
     assert [mistake.group for mistake in (second, third, fourth)] == ["missed ,", "Capital missed", "Capital missed"]
-    assert short_time(61_300) == "1:01.3"
-    assert short_time(3_723_400) == "1:02:03.4"
-    assert short_time(None) == ""
 
 
 def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:

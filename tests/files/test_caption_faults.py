@@ -33,8 +33,8 @@ def cappunc(*arguments: str | Path) -> Result:
 
 
 def test_the_limits_of_a_profile_depend_on_the_language() -> None:
-    assert Profiles("netflix", {}, {}).of("en").limits == Limits()
-    assert Profiles("netflix", {}, {}).of("es").limits == replace(Limits(), speed=17)
+    assert Profiles("netflix", {}, {}).of("en") == Limits()
+    assert Profiles("netflix", {}, {}).of("es") == replace(Limits(), speed=17)
 
 
 def test_a_house_profile_extends_another_one_for_captions_and_check_alike(

@@ -88,7 +88,7 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
         text, _ = read_job(job, reporter)
         code = ModelChoice(options.model.lang).language_of(text) or DEFAULT
         document = read(text, job.source, inputs.format_name)
-        return document_report(job.name, document, language(code), profiles.of(code))
+        return document_report(job.name, document, language(code), profiles)
 
     reports: list[Report] = []
     with tallied(reporter, len(jobs), "checked") as tally:

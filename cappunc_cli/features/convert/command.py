@@ -46,15 +46,26 @@ from cappunc_cli.restoration.options import Options
 _NO_WORDS = (".txt", ".tsv", ".lrc")
 #: The parameters that say what new captions are like; --rewrap makes none.
 _OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps")
+#: The parameters of `convert` that apply to some output formats only. As settings they are for all files.
+_ONLY_FOR = {
+    "times": TEXT_KINDS,
+    "ttml_profile": ("ttml",),
+    "speakers": tuple(kind for kind in KINDS if kind != "json"),  # which always has them
+}
 
 
 def convert(context: typer.Context, options: ConvertOptions) -> None:
     """Convert each file; exit with 1 if one of them failed."""
-    kind = _kind(context, options)
-    names = input_names(context, options.inputs)
+    kind = _kind(options, KINDS)
+    if kind is None:
+        unknown = f"; {options.output} names none" if options.output and "." in options.output else ""
+        raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
+    for name, kinds in _ONLY_FOR.items():
+        if kind not in kinds:
+            refuse_typed(context, (name,), f"does not apply to {kind}, only to {', '.join(kinds)}")
+    names = _input_names(context, options, options.restore)
     reporter = make_reporter(context, options.messages)
-    found = input_jobs(names, options.inputs, reporter, options.output)
-    jobs = _planned(found, file_suffix(kind), names, options)
+    jobs = _planned(input_jobs(names, options.inputs, reporter, options.output), kind, names, options)
     named = asked_names(options.speaker)
     writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
     converter = Converter(kind, options.speakers, options.times, options.attach, named, writing)
@@ -65,90 +76,65 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
 
 def captions(context: typer.Context, options: CaptionsOptions) -> None:
     """Make the captions of each file; exit with 1 if one of them failed."""
-    kind = _check_captions(context, options) or "srt"
-    names = input_names(context, options.inputs)
+    rewrap, report = options.rewrap, options.report
+    kind = _checked(context, options)
+    names = _input_names(context, options, options.restore or rewrap)
     profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
     reporter = make_reporter(context, options.messages)
-    jobs = _caption_jobs(names, kind, options, reporter)
-    maker = CaptionMaker(kind, profiles, options.speakers, options.by == "sentence", options.inputs.fps)
-    if options.rewrap:
-        _make(context, replace(options, restore=False), jobs, maker.rewrap, reporter)
-    else:
-        _make(context, options, jobs, maker.make, reporter)
-    if options.report is not None:
-        page = rendered(maker.reports, Path(options.report).suffix.lower())
-        write_result(options.report, shown_utf_8(page))
-    if reporter.errors:
-        raise typer.Exit(1)
-
-
-def _kind(context: typer.Context, options: ConvertOptions) -> str:
-    """The output format of `convert`; raises BadParameter for options that contradict each other."""
-    to, output = options.to, options.output
-    kind = to or named_kind(output, KINDS)
-    if kind is None:
-        unknown = f"; {output} names none" if output and "." in output else ""
-        raise typer.BadParameter(f"name the output format: {', '.join(KINDS)}{unknown}", param_hint="--to")
-    _refuse_other_name(to, output, KINDS)
-    # As a setting it is for all files, of whatever format.
-    for name, kinds in (("times", TEXT_KINDS), ("ttml_profile", ("ttml",))):
-        if kind not in kinds:
-            which = " and ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
-            refuse_typed(context, (name,), f"does not apply to {kind}, only to {which}")
-    if kind == "json":
-        refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
-    _check_inputs(context, options, options.restore)
-    return kind
-
-
-def _check_captions(context: typer.Context, options: CaptionsOptions) -> str | None:
-    """The format that `captions` writes, if any is named; raises BadParameter for options that contradict it."""
-    rewrap, to = options.rewrap, options.to
-    if rewrap and to is not None:
-        raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
-    if rewrap:
-        asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
-        unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
-        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
-    check_report_name(options.report)
-    kind = to or named_kind(options.output, CAPTION_KINDS)
-    _refuse_other_name(to, options.output, CAPTION_KINDS)
-    if options.speakers == "voice" and not rewrap and kind in (None, "srt"):
-        why = "SRT has no field for speakers; use --speakers name, or --to vtt"
-        raise typer.BadParameter(why, param_hint="--speakers")
-    _check_inputs(context, options, options.restore or rewrap)
-    return kind
-
-
-def _refuse_other_name(to: str | None, output: str | None, kinds: Sequence[str]) -> None:
-    if to is not None and (named := named_kind(output, kinds)) not in (None, to):
-        raise typer.BadParameter(f"{to} contradicts the name {output}, which means {named}", param_hint="--to")
-
-
-def _check_inputs(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> None:
-    if not restore:
-        refuse_typed(context, RESTORING, "has no effect with --no-restore")
-    refuse_second_read(options.inputs, glossary=options.glossary)
-
-
-def _caption_jobs(names: list[str], kind: str, options: CaptionsOptions, reporter: Reporter) -> list[Job]:
-    """The jobs with their targets; raises BadParameter for targets that cannot be."""
-    rewrap, output, report = options.rewrap, options.output, options.report
     found = [
         job
-        for job in input_jobs(names, options.inputs, reporter, output)
+        for job in input_jobs(names, options.inputs, reporter, options.output)
         if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    jobs = _planned(found, None if rewrap else file_suffix(kind), names, options, ".captions")
-    refuse_file(report, "--report", jobs, _also_read(options))
-    file = Path(output or "")
-    named = options.to or named_kind(output, CAPTION_KINDS)
-    if not (rewrap or named) and file.suffix and [job.target for job in jobs] == [str(file)]:
-        why = f"{output} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
+    jobs = _planned(found, None if rewrap else kind or "srt", names, options)
+    if (
+        not (rewrap or kind)
+        and (file := Path(options.output or "")).suffix
+        and [job.target for job in jobs] == [str(file)]
+    ):
+        why = f"{file} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
         raise typer.BadParameter(why, param_hint="-o")
-    return jobs
+    refuse_file(report, "--report", jobs, _also_read(options))
+    maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
+    _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
+    if report is not None:
+        write_result(report, shown_utf_8(rendered(maker.reports, Path(report).suffix.lower())))
+    if reporter.errors:
+        raise typer.Exit(1)
+
+
+def _kind(options: ConvertOptions | CaptionsOptions, kinds: Sequence[str]) -> str | None:
+    """The output format, by --to or the name of the output; raises BadParameter if these contradict each other."""
+    to, named = options.to, named_kind(options.output, kinds)
+    if to is not None and named not in (None, to):
+        raise typer.BadParameter(f"{to} contradicts the name {options.output}, which means {named}", param_hint="--to")
+    return to or named
+
+
+def _checked(context: typer.Context, options: CaptionsOptions) -> str | None:
+    """The format that `captions` writes, if any is named; raises BadParameter for options that contradict it."""
+    if options.rewrap and options.to is not None:
+        raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
+    if options.rewrap:
+        asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
+        unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
+        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
+    check_report_name(options.report)
+    kind = _kind(options, CAPTION_KINDS)
+    if options.speakers == "voice" and not options.rewrap and kind in (None, "srt"):
+        why = "SRT has no field for speakers; use --speakers name, or --to vtt"
+        raise typer.BadParameter(why, param_hint="--speakers")
+    return kind
+
+
+def _input_names(context: typer.Context, options: ConvertOptions | CaptionsOptions, restore: bool) -> list[str]:
+    """The names of the inputs; raises BadParameter for options that have no effect or read the same."""
+    if not restore:
+        refuse_typed(context, RESTORING, "has no effect with --no-restore")
+    refuse_second_read(options.inputs, glossary=options.glossary)
+    return input_names(context, options.inputs)
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:
@@ -158,24 +144,22 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
 
 
 def _planned(
-    jobs: Sequence[Job],
-    suffix: str | None,
-    names: Sequence[str],
-    options: ConvertOptions | CaptionsOptions,
-    added: str = "",
+    jobs: Sequence[Job], kind: str | None, names: Sequence[str], options: ConvertOptions | CaptionsOptions
 ) -> list[Job]:
-    """The jobs with targets that have this `suffix` (None: the input's).
+    """The jobs with targets of a format (None: the input's).
 
-    On a terminal and without --output, results go next to their inputs, with `added` before the suffix. No result
-    overwrites a file that an option reads. Raises BadOption.
+    On a terminal and without --output, results go next to their inputs, captions as `talk.captions.srt`. No result
+    overwrites a file that an option reads. Raises BadParameter.
     """
-    if suffix is not None:
-        jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
+    if kind is not None:
+        jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
+    added = ".captions" if isinstance(options, CaptionsOptions) else ""
 
     def beside(job: Job) -> str:
         return f"{job.relative.stem}{added}{job.relative.suffix}"
 
-    return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
+    with usage_errors():
+        return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
 
 
 def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str]:
@@ -189,8 +173,10 @@ def _make(
     make: Callable[[Opened], Made],
     reporter: Reporter,
 ) -> None:
-    """Make and write each file; with --no-restore no model is used. Failures go to the `reporter`. Raises BadModel."""
-    changes = Changes(Options(), options.glossary if options.restore else ())
+    """Make and write each file; without restoring no model is used. Failures go to the `reporter`. Raises BadModel."""
+    rewrap = isinstance(options, CaptionsOptions) and options.rewrap
+    restore = options.restore and not rewrap
+    changes = Changes(Options(), options.glossary if restore else ())
     request = fix_request(context, options.model, options.inputs, changes)
     term_check = TermCheck(request.options.glossary)
     writer = ResultWriter("force" if options.force else "new", hint="")
@@ -199,9 +185,9 @@ def _make(
         writer.check(job)
         text, encoding = read_job(job, reporter)
         document = request.read(text, job.source)
-        if isinstance(options, CaptionsOptions) and options.rewrap:
+        if rewrap:
             refuse_name(job, document.format)
-        if options.restore:
+        if restore:
             division = fixers.divide(document, text)
         else:
             spoken = ModelChoice(request.choice.lang).language_of(text)
@@ -209,16 +195,17 @@ def _make(
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
         data, summary = make(Opened(division, job.name, encoding))
+        where = ""
         if job.target is None:
             with reporter.without_bar():
                 write_stdout(data)
         else:
             write_result(job.target, data)
-        where = "" if job.target is None else f" -> {job.target}"
+            where = f" -> {job.target}"
         reporter.info(f"{job.name}{where}: {'; '.join(filter(None, (summary, division.note)))}")
 
     with tallied(reporter, len(jobs)) as tally:
-        if options.restore:
+        if restore:
             request.check()
         fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
         for _ in one_by_one(jobs, made, reporter, tally):

@@ -46,7 +46,7 @@ def restored(found: Opened, attach: bool = False) -> Document:
     return formats.with_texts(document, texts, attach=attach)
 
 
-def timed_words(document: Document) -> tuple[Sequence[Word], str]:
+def _timed_words(document: Document) -> tuple[Sequence[Word], str]:
     """The words with times, and a note to the user, or "". Raises UnknownFormat if too few can have any."""
     words, note = spread(document.words)
     timed = len(words) - untimed(words)
@@ -71,17 +71,17 @@ def spread(words: Sequence[Word]) -> tuple[Sequence[Word], str]:
 
 def cut_captions(
     document: Document,
-    words: Sequence[Word],
     texts: Sequence[str],
     language: Language,
     limits: Limits,
     speakers: str = "none",
     sentences: bool = False,
-) -> list[Caption]:
+) -> tuple[list[Caption], str]:
     """Cut words with new `texts` into captions, which show each text once. Channels are merged by time.
 
-    Raises BadInput for several recordings.
+    Returns a note to the user, too, or "". Raises BadInput for several recordings, UnknownFormat without enough times.
     """
+    words, note = _timed_words(document)
     word_channels = formats.FORMATS[document.format].channels(document)
     recordings = [recording for recording, _ in word_channels]
     if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
@@ -100,7 +100,7 @@ def cut_captions(
         made = [replace(caption, speaker=names[caption.first]) for caption in made]
     if [w for caption in made for line in caption.lines for w in line.split()] != " ".join(shown).split():
         raise BadInput("words would be lost between captions")
-    return made
+    return made, note
 
 
 def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:

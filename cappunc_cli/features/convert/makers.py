@@ -19,7 +19,6 @@ from cappunc_cli.features.convert.made_captions import (
     own_cues,
     restored,
     spread,
-    timed_words,
     verify_same,
 )
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TTML_PROFILES
@@ -99,9 +98,8 @@ class Converter:
         how = "none" if not self.speakers else "voice" if self.kind in VOICED else "name"
         made, notes = own_cues(document, how, self.names), []
         if made is None:
-            words, note = timed_words(document)
             named = replace(document, speakers=shown_names(document.speakers, self.names))
-            made = cut_captions(named, words, shown_texts(document), language, Limits(), how)
+            made, note = cut_captions(named, shown_texts(document), language, Limits(), how)
             notes = [note, left_out(document)]
         data = caption_file(made, self.kind, replace(self.writing, language=language.code))
         return data, _notes(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
@@ -132,21 +130,19 @@ class CaptionMaker:
     def make(self, found: Opened) -> Made:
         """The captions in UTF-8, with every word once and in order. Raises CappuncError."""
         document = restored(found)
-        words, note = timed_words(document)
-        profile = self.profiles.of(found.language.code)
-        limits, shown = profile.limits, shown_texts(document, sounds=False)
-        made = cut_captions(document, words, shown, found.language, limits, self.speakers, self.sentences)
+        limits, shown = self.profiles.of(found.language.code), shown_texts(document, sounds=False)
+        made, note = cut_captions(document, shown, found.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
-            made = on_frames(made, self.fps, profile.gap_frames, limits.longest)
-        report = report_of(found.name, made, found.language, profile)
+            made = on_frames(made, self.fps, limits.gap_frames, limits.longest)
+        report = report_of(found.name, made, found.language, self.profiles)
         self.reports.append(report)
-        counts = f"{len(words):,} words, {summary([report])}"
+        counts = f"{len(document.words):,} words, {summary([report])}"
         return caption_file(made, self.kind), _notes(counts, note, left_out(document))
 
     def rewrap(self, found: Opened) -> Made:
         """The same captions with other line breaks. Raises CappuncError."""
         document, language = found.division.document, found.language
-        width = self.profiles.of(language.code).limits.width
+        width = self.profiles.of(language.code).width
         output = formats.rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         formats.verify(document, output, lines=True)
         return encode(output, found.encoding), f"{len(document.words):,} words, lines of {width} characters"

@@ -13,10 +13,11 @@ from urllib.parse import quote
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.evaluation import Evaluation, Sample, report, tables
 from cappunc_cli.evaluation.metrics import NAMES, Score
-from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
+from cappunc_cli.evaluation.mistakes import Mistake, worst_mistakes
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks
 from cappunc_cli.evaluation.report import Signature, System
 from cappunc_cli.evaluation.tables import Table
+from cappunc_cli.files.inspection import tenths
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.pages.html_page import HtmlPage
 from cappunc_cli.pages.review_page import comparison, review_page
@@ -92,9 +93,8 @@ def _mistakes(found: Sequence[Mistake]) -> str:
 
 
 def _item(mistake: Mistake) -> str:
-    place = " · ".join(
-        part for part in (mistake.group, short_time(mistake.start), mistake.file, f"{mistake.weight:.2f}") if part
-    )
+    start = "" if mistake.start is None else tenths(mistake.start)
+    place = " · ".join(filter(None, (mistake.group, start, mistake.file, f"{mistake.weight:.2f}")))
     word = " ".join(
         f"<{tag}>{escape(text)}</{tag}>"
         for tag, text in (("del", mistake.hypothesis), ("ins", mistake.reference))

@@ -52,7 +52,7 @@ class Token:
     """A word as one of the file's copies shows it; all copies of a word have the same `key`.
 
     `stream` is the copy of the transcript to which it belongs. `begins_turn`: a dash or chevrons come before it.
-    `followed`: after it comes something that is no word but belongs to the sentence.
+    `signs` are what comes after it that is no word but belongs to the sentence.
     """
 
     text: str
@@ -64,7 +64,7 @@ class Token:
     speaker: object = None
     cue: int = 0
     begins_turn: bool = False
-    followed: bool = False
+    signs: str = ""
 
 
 #: Features of a text, as bits: it has a mark, it has a capital; and that it is there at all.
@@ -97,11 +97,11 @@ def _is_word(run: str) -> bool:
     return shown.isalnum() or (has_letters(shown) and _OPAQUE.search(shown) is None and not is_address(shown))
 
 
-def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], set[int]]:
+def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], dict[int, str]]:
     """Find the words of a running text.
 
-    Returns each word with its start and stop, where turns begin, and the indices of the words after which comes
-    something that is no word but belongs to the sentence.
+    Returns each word with its start and stop, where turns begin, and by the index of the word before it what is no word
+    but belongs to the sentence.
     """
     masked = _MASK.sub(_hide, text)
     if "*" in masked:
@@ -110,7 +110,7 @@ def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], set[i
     if turns:
         masked = _TURN.sub(_hide, masked)
     words: list[tuple[str, int, int]] = []
-    followed: set[int] = set()
+    followed: dict[int, str] = {}
     for found in _RUN.finditer(masked):
         run = found[0]
         if _is_word(run):
@@ -119,7 +119,9 @@ def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], set[i
             # Sounds are hidden, and between segments there is a line break.
             gap = masked[words[-1][2] : found.start()]
             if gap.isspace() and "\n" not in gap:
-                followed.add(len(words) - 1)
+                followed[len(words) - 1] = f" {run}"
+            elif len(words) - 1 in followed and "\n" not in gap:
+                followed[len(words) - 1] += f" {run}"
     return words, turns, followed
 
 
@@ -156,8 +158,8 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
             token.start = tokens[-1].end = None
         tokens.append(token)
         tail = last
-    for n in followed:
-        tokens[n].followed = True
+    for n, signs in followed.items():
+        tokens[n].signs = signs
     starts = [start for _, start, _ in words] if turns else []
     for turn in turns:
         if (n := bisect_left(starts, turn)) < len(tokens):
