@@ -89,11 +89,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
     jobs = _planned(found, None if rewrap else kind or "srt", names, options)
-    if (
-        not (rewrap or kind)
-        and (file := Path(options.output or "")).suffix
-        and [job.target for job in jobs] == [str(file)]
-    ):
+    file = Path(options.output or "")
+    if not (rewrap or kind) and file.suffix and [job.target for job in jobs] == [str(file)]:
         why = f"{file} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
         raise typer.BadParameter(why, param_hint="-o")
     refuse_file(report, "--report", jobs, _also_read(options))
@@ -158,8 +155,7 @@ def _planned(
     def beside(job: Job) -> str:
         return f"{job.relative.stem}{added}{job.relative.suffix}"
 
-    with usage_errors():
-        return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
+    return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
 
 
 def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str]:

@@ -176,9 +176,9 @@ class Transcript:
             self._cue = max(self._cue, first_cue + spelled.cue)
             self._begin(track.channel, speaker, spelled.begins_turn)
             places = tuple([token.copy for token in tokens])
-            word = Word(spelled.text, start, end, self._cue, self._turn, places, preceded=preceded, signs=own.signs)
-            word.followed = preceded = own.signs != ""
-            self.words.append(word)
+            made = Word(spelled.text, start, end, self._cue, self._turn, places, preceded=preceded, signs=own.signs)
+            made.followed = preceded = own.signs != ""
+            self.words.append(made)
 
     def _begin(self, channel: object, speaker: object, new_turn: bool) -> None:
         """Count turns: a new one starts with another speaker, or with a dash or chevrons before a word."""
