@@ -32,18 +32,16 @@ from cappunc_cli.formats.vtt import WebVtt
 from cappunc_cli.formats.xml_captions import Ttml, YouTubeXml
 from cappunc_cli.formats.xml_elements import PROLOG
 
-#: The text formats in the order in which `recognise` tries them, before and after JSON: rows of TSV and STM have to be
-#: parsed, and anything can be plain text.
-_BEFORE_JSON: tuple[Format, ...] = (
+#: The text formats in the order in which `recognise` tries them: rows of tables have to be parsed, and anything can be
+#: plain text.
+_TEXT: tuple[Format, ...] = (
     Ttml(), FcpXml(), FinalCut7(), Elan(), Exmaralda(), Transcriber(), Tei(), YouTubeXml(), Sami(), Ass(), EbuStl(),
     Scc(), Chat(), AvidDs(), SubViewer1(), Sbv(), Lrc(), TextGrid(), MicroDvd(), Mpl2(), WebVtt(), Srt(), TmPlayer(),
-    Tsv(), Stm(),
+    Tsv(), Stm(), Ctm(), PlainText(),
 )  # fmt: skip
-_AFTER_JSON: tuple[Format, ...] = (Ctm(), PlainText())
-
-TEXT_FORMATS = {format.name: format for format in (*_BEFORE_JSON, *_AFTER_JSON)}
-#: Every format by name.
-FORMATS: dict[str, Format] = {format.name: format for format in (*_BEFORE_JSON, *json.DIALECTS.values(), *_AFTER_JSON)}
+TEXT_FORMATS = {format.name: format for format in _TEXT}
+#: Every format by name; plain text comes last.
+FORMATS: dict[str, Format] = {format.name: format for format in (*_TEXT[:-2], *json.DIALECTS.values(), *_TEXT[-2:])}
 #: The format of each file name extension; of several that claim it, the first.
 CLAIMED = {suffix: name for name, format in reversed(FORMATS.items()) for suffix in format.suffixes}
 #: Formats in which consecutive words share a line of text.
@@ -111,16 +109,15 @@ def recognise(text: str, name: str = "", format: str | None = None, fps: float |
     for kind in UNSUPPORTED_FORMATS:
         if kind.begins(head):
             raise UnknownFormat(kind.refusal)
-    found = next((known.name for known in _BEFORE_JSON if known.sniff(text)), None)
-    if found is None and json.sniff(text):
+    if json.sniff(text):
         parsed = json.load(text)
         dialect = json.dialect_of(parsed)
         return Recognised(dialect, partial(json.DIALECTS[dialect].read_parsed, text, parsed))
-    found = found or next((known.name for known in _AFTER_JSON if known.sniff(text)), None)
+    found = next((known.name for known in TEXT_FORMATS.values() if known.sniff(text)), None)
     suffix = PurePath(name).suffix.lower()
     claimed = CLAIMED.get(suffix)
     if found is None or found == "txt":
-        found = next((known.name for known in _BEFORE_JSON if known.sniff_named(text, suffix)), found)
+        found = next((known.name for known in TEXT_FORMATS.values() if known.sniff_named(text, suffix)), found)
     if found == "srt" and claimed == "vtt":
         found = "vtt"  # cues without the WEBVTT line
     if found is None or found == "txt":

@@ -103,28 +103,30 @@ class Dialect:
 
 def keys_of(value: object) -> frozenset[str]:
     """The paths of all keys of a file, as far as a look at it shows them; see `Dialect`."""
-    return frozenset(_keys(value, "", 0))
+    found: set[str] = set()
+    _add_keys(found, value, "", 0)
+    return frozenset(found)
 
 
-def _keys(value: object, path: str, level: int) -> Iterator[str]:
+def _add_keys(found: set[str], value: object, path: str, level: int) -> None:
     if isinstance(value, Node) and level < _LEVELS:
         for key, child in islice(value.items(), _ENTRIES):
             name = key if _NAME.fullmatch(key) else "*"  # such as the name of a file
             below = f"{path}.{name}" if path else name
-            yield below
+            found.add(below)
             if key in _KINDS and isinstance(child, Literal):
-                yield f"{below}={child}"
-            yield from _keys(child, below, level + 1)
+                found.add(f"{below}={child}")
+            _add_keys(found, child, below, level + 1)
     elif isinstance(value, list) and level < _LEVELS:
         further = value[_ENTRIES :: max(len(value) // _ENTRIES, 1)]
         for child in [*value[:_ENTRIES], *further]:
             if isinstance(child, Node):
-                yield f"{path}[]"
-            yield from _keys(child, f"{path}[]", level + 1)
+                found.add(f"{path}[]")
+            _add_keys(found, child, f"{path}[]", level + 1)
     elif isinstance(value, Literal):
-        yield f"{path}:text"
+        found.add(f"{path}:text")
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield f"{path}:{'whole' if isinstance(value, int) else 'number'}"
+        found.add(f"{path}:{'whole' if isinstance(value, int) else 'number'}")
 
 
 #: By name, the most specific first: the first dialect with all its keys in a file reads it.

@@ -112,17 +112,21 @@ def _placed(value: Any, source: str, strings: Iterator[re.Match[str]]) -> Any:
         literal.start, literal.stop = next(strings).span()
         return literal
     if isinstance(value, list):
-        return [_placed(child, source, strings) for child in value]
-    if isinstance(value, tuple):
-        node = Node()
-        node.source = source
-        for key, child in value:
-            at = next(strings).start()
-            if not node:
-                node.first = at
-            node[key] = _placed(child, source, strings)
-        return node
-    return value
+        return [_placed(child, source, strings) if isinstance(child, _HOLDERS) else child for child in value]
+    if not isinstance(value, tuple):
+        return value
+    node = Node()
+    node.source = source
+    for key, child in value:
+        at = next(strings).start()
+        if not node:
+            node.first = at
+        node[key] = _placed(child, source, strings) if isinstance(child, _HOLDERS) else child
+    return node
+
+
+#: What may have strings: numbers are many.
+_HOLDERS = (str, list, tuple)
 
 
 def _gap(source: str, at: int) -> int:

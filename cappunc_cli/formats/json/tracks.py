@@ -103,12 +103,12 @@ def node(value: object, path: str) -> Node:
     return next(iter(nodes(value, path)), Node())
 
 
-_PATH = re.compile(r"[.\[|]")
-
-
 def value_at(entry: Node, path: str) -> Any:
     """The first value at a path below an object; None if there is none."""
-    return next(iter(values(entry, path)), None) if _PATH.search(path) else entry.get(path)
+    return entry[path] if path in entry else next(iter(values(entry, path)), None) if _PATH.search(path) else None
+
+
+_PATH = re.compile(r"[.\[|]")
 
 
 def text_at(value: object, path: str) -> Literal | None:
