@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from unicodedata import normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
@@ -16,7 +15,7 @@ from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
-from cappunc_cli.formats.splice import PLACEHOLDER, Edit, splice, word_edits
+from cappunc_cli.formats.splice import PLACEHOLDER, Edit, placed, splice, word_edits
 
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
 _PADDING, _NEWLINE = "\x8f", "\x8a"
@@ -101,14 +100,10 @@ def _fields(source: str) -> Iterator[tuple[int, str]]:
 
 def _changes(own: Sequence[Character], text: str, table: str) -> list[Edit] | None:
     """The edits that make a word's characters read `text`; None if these cannot be written in the code table."""
-    found: list[Edit] = []
-    for start, stop, new in word_edits("".join(c for c, _, _ in own), text):
-        codes, place = encoded(new, table), own[start:stop]
-        if codes is None or any(a[2] != b[1] for a, b in pairwise(place)):
-            return None
-        at = own[start - 1][2] if start else own[0][1]
-        found.append((place[0][1], place[-1][2], codes) if place else (at, at, codes))
-    return found
+    edits = word_edits("".join([c for c, _, _ in own]), text)
+    codes = [encoded(new, table) for _, _, new in edits]
+    written = [(start, stop, code) for (start, stop, _), code in zip(edits, codes, strict=True) if code is not None]
+    return list(placed(written, [(start, stop) for _, start, stop in own])) if len(written) == len(edits) else None
 
 
 def encoded(text: str, table: str) -> str | None:

@@ -110,14 +110,13 @@ class _Region:
 
     def read(self, texts: Sequence[str]) -> list[str]:
         """Write the region with these texts and read its words back."""
-        start = self.span[0]
-        changes = [
-            (a - start, b - start, new)
+        changes = (
+            edit
             for (i, copy), text in zip(self.places, self.wanted(texts), strict=True)
             if texts[i] != self.words[i].text
-            for a, b, new in edits(self.source, copy, text)
-        ]
-        text = splice(self.source[slice(*self.span)], changes)
+            for edit in edits(self.source, copy, text)
+        )
+        text = splice(self.source, changes, *self.span)
         return [word.text for word in scan(text, 0, len(text), self.hidden).words]
 
     def lines(self) -> Sequence[int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
 from functools import partial
 
 from cappunc_cli.document.words import Notice, Span
@@ -18,17 +17,10 @@ from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
 _HIDDEN = re.compile(rf"\{{[^{{}}\r\n]*\}}|(?<![^\]|/\\])[/\\](?=\S|\Z)|\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
-_MICRODVD = re.compile(r"\ufeff?\{([0-9]{1,9})\}[ ]?\{([0-9]{0,9})\}")
 #: The frame rate in place of the text of the first cue.
 _RATE = re.compile(r"[ \t]*([0-9]{1,3}(?:[.,][0-9]{1,6})?)[ \t]*\Z")
 #: Frames a second where neither the file nor the user tells.
 _USUAL_RATE = 23.976
-
-
-_CODE = r"([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2})"
-_AVID_TIMES = re.compile(rf"[ \t]*{_CODE}[ \t]+{_CODE}[ \t]*\Z")
-_SUBVIEWER_STAMP = re.compile(r"[ \t]*\[([0-9]{1,2}):([0-9]{2}):([0-9]{2})\][ \t]*\Z")
-_SUBVIEWER_HIDDEN = re.compile(rf"\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
 #: Start and end, None where a line has none.
 _Times = tuple[int | None, int | None]
 
@@ -52,7 +44,7 @@ class _PlayerFormat(CueFormat):
         )
 
     @abstractmethod
-    def times(self, *groups: str) -> _Times:
+    def times(self, start: str, end: str | None = None) -> _Times:
         """The times (ms) of a line, from the groups of `head`."""
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
@@ -71,12 +63,11 @@ class MicroDvd(_PlayerFormat):
 
     name = "microdvd"
     suffixes = (".sub",)
-    head = _MICRODVD
+    head = re.compile(r"\ufeff?\{([0-9]{1,9})\}[ ]?\{([0-9]{0,9})\}")
     missing = "no line such as {25}{50}hello"
 
-    def times(self, *groups: str) -> _Times:
+    def times(self, start: str, end: str | None = None) -> _Times:
         """Frames, which `cues` makes times of."""
-        start, end = groups
         return int(start), int(end) if end else None
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
@@ -90,14 +81,10 @@ class MicroDvd(_PlayerFormat):
             start = frames[0].text[1]
             frames[0] = Cue(None, None, (start, start))
         elif frames and self.fps is None:
-            notices.append(
-                Notice(1, f"no frame rate in the file: {_USUAL_RATE} frames a second, unless --fps says otherwise")
-            )
-
-        def time(frame: int | None) -> int | None:
-            return None if frame is None else round(frame * 1000 / fps)
-
-        return [cue._replace(start=time(cue.start), end=time(cue.end)) for cue in frames]
+            what = f"no frame rate in the file: {_USUAL_RATE} frames a second, unless --fps says otherwise"
+            notices.append(Notice(1, what))
+        times = ([None if t is None else round(t * 1000 / fps) for t in (cue.start, cue.end)] for cue in frames)
+        return [cue._replace(start=start, end=end) for cue, (start, end) in zip(frames, times, strict=True)]
 
 
 class Mpl2(_PlayerFormat):
@@ -108,9 +95,8 @@ class Mpl2(_PlayerFormat):
     head = re.compile(r"\ufeff?\[([0-9]{1,9})\][ ]?\[([0-9]{0,9})\]")
     missing = "no line such as [25][50]hello"
 
-    def times(self, *groups: str) -> _Times:
+    def times(self, start: str, end: str | None = None) -> _Times:
         """Tenths of seconds."""
-        start, end = groups
         return int(start) * 100, int(end) * 100 if end else None
 
 
@@ -119,13 +105,12 @@ class TmPlayer(_PlayerFormat):
 
     name = "tmplayer"
     suffixes = (".tmp",)
-    head = re.compile(r"\ufeff?([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:,[1-9])?[:=](?![0-9])")
+    head = re.compile(r"\ufeff?([0-9]{1,2}:[0-9]{2}:[0-9]{2})(?:,[1-9])?[:=](?![0-9])")
     missing = "no line such as 00:00:05:hello"
 
-    def times(self, *groups: str) -> _Times:
+    def times(self, start: str, end: str | None = None) -> _Times:  # noqa: ARG002
         """Hours, minutes and seconds."""
-        hours, minutes, seconds = map(int, groups)
-        return ((hours * 60 + minutes) * 60 + seconds) * 1000, None
+        return milliseconds(start), None
 
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
@@ -134,25 +119,13 @@ _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
 _SBV_HIDDEN = re.compile(rf"{HIDDEN_WITHOUT_ENTITIES.pattern}|\[br\]", re.IGNORECASE)
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
-
-
 _TIMING_LINE = re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
 
 
-def _is_timing(line: str) -> bool:
-    return _TIMING.match(line) is not None or _MISTYPED.match(line) is not None
-
-
-def _cue(text: str, lines: Sequence[Span], at: int, stop: int, notices: list[Notice]) -> Cue:
-    found = _TIMING.match(text[slice(*lines[at])])
-    start, end = (milliseconds(found.group(1)), milliseconds(found.group(2))) if found else (None, None)
-    if found is None:
-        notices.append(Notice(at + 1, "unreadable times"))
-    content = [i for i in range(at + 1, stop) if text[slice(*lines[i])].strip()]
-    if not content:
-        notices.append(Notice(at + 1, "empty cue"))
-        return Cue(start, end, (lines[at][1], lines[at][1]))
-    return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))
+def _extended(cue: Cue, place: Span) -> Cue:
+    """A cue with one more line of text."""
+    start, stop = cue.text
+    return cue._replace(text=(place[0] if start == stop else start, place[1]))
 
 
 class Sbv(CueFormat):
@@ -165,17 +138,32 @@ class Sbv(CueFormat):
 
     def sniff(self, text: str) -> bool:
         """Whether some lines are pairs of times."""
-        return _TIMING_LINE.search(text) is not None and are_cues(text, _is_timing)
+        return _TIMING_LINE.search(text) is not None and are_cues(
+            text, lambda line: (_TIMING.match(line) or _MISTYPED.match(line)) is not None
+        )
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The cues after pairs of times."""
-        lines = split_lines(text)
-        heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
-        if heads and not _HEADER.match(text):
-            orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
-            if orphan is not None:
-                notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
-        return [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
+        cues: list[Cue] = []
+        heads: list[int] = []
+        orphan = None if _HEADER.match(text) else 0
+        for number, (start, stop) in enumerate(split_lines(text), 1):
+            line = text[start:stop]
+            if (found := _TIMING.match(line)) or _MISTYPED.match(line):
+                begin, end = (milliseconds(time) for time in found.groups()) if found else (None, None)
+                cues.append(Cue(begin, end, (stop, stop)))
+                heads.append(number)
+                if found is None:
+                    notices.append(Notice(number, "unreadable times"))
+            elif cues and line.strip():
+                cues[-1] = _extended(cues[-1], (start, stop))
+            elif orphan == 0 and line.strip(" \t\ufeff"):
+                orphan = number
+        if orphan and cues:
+            notices.append(Notice(orphan, "text before the first cue", unread=True))
+        empty = (number for number, cue in zip(heads, cues, strict=True) if cue.text[0] == cue.text[1])
+        notices += [Notice(number, "empty cue") for number in empty]
+        return cues
 
 
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
@@ -188,13 +176,6 @@ _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _OFFSET = re.compile(r"^[ \t\ufeff]*\[offset:[ \t]*([+-]?[0-9]{1,9})[ \t]*\]", re.IGNORECASE | re.MULTILINE)
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
-#: Without a header, `[00:01:30]` is an hour, a minute and seconds, as transcribers write it.
-_START = re.compile(
-    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{{2}}\.[0-9]{{1,3}}\]))"
-    rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
-    re.IGNORECASE,
-)
-
 
 def _offset(text: str) -> int:
     """How much earlier (ms) all is sung than its stamps say."""
@@ -204,9 +185,7 @@ def _offset(text: str) -> int:
 def _clock(stamp: str, offset: int) -> int | None:
     """Parse a stamp inside a line, which may have a colon before the hundredths: `<01:02:50>` has no hours."""
     found = _WHOLE_TIME.fullmatch(stamp)
-    if found:
-        return _milliseconds(found, offset)
-    time = milliseconds(stamp)
+    time = milliseconds(stamp) if found is None else _milliseconds(found, 0)
     return None if time is None else max(time - offset, 0)
 
 
@@ -220,7 +199,12 @@ class Lrc(CueFormat):
 
     name = "lrc"
     suffixes = (".lrc",)
-    signature = _START
+    #: Without a header, `[00:01:30]` is an hour, a minute and seconds, as transcribers write it.
+    signature = re.compile(
+        r"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{2}\.[0-9]{1,3}\]))"
+        rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
+        re.IGNORECASE,
+    )
     lasting = True
     missing = "no stamp such as [00:12.34]"
 
@@ -233,9 +217,7 @@ class Lrc(CueFormat):
         cues: list[Cue] = []
         offset = _offset(text)
         for number, (start, stop) in enumerate(split_lines(text), 1):
-            at, begin, repeated = start, None, False
-            if number == 1 and text.startswith("\ufeff"):
-                at += 1
+            at, begin, repeated = start + text.startswith("\ufeff", start, start + (number == 1)), None, False
             while found := _STAMP.match(text, at, stop):
                 at = found.end()
                 repeated = begin is not None
@@ -252,6 +234,9 @@ class Lrc(CueFormat):
         return cues
 
 
+_CODE = r"([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2})"
+
+
 class AvidDs(CueFormat):
     """Avid DS: a line of two time codes with frames, then lines of text; a header and `<begin subtitles>` before."""
 
@@ -259,36 +244,31 @@ class AvidDs(CueFormat):
     hidden = HIDDEN_WITHOUT_ENTITIES
     missing = "no times such as 01:00:00:00 01:00:02:12"
     signature = re.compile(r"\s*(?:@ This file written with the Avid Caption|<begin subtitles>)", re.IGNORECASE)
+    times = re.compile(rf"[ \t]*{_CODE}[ \t]+{_CODE}[ \t]*\Z")
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
         """The cues after pairs of time codes."""
         cues: list[Cue] = []
         shown = False  # whether a time code is before this line, and no end of the subtitles
         for line in nonempty_lines(text):
-            if found := _AVID_TIMES.match(line[0]):
+            if found := self.times.match(line[0]):
                 start, end = (time_code(code, self.fps) for code in found.groups())
                 cues.append(Cue(start, end, (line.end(), line.end())))
-                shown = True
-            elif line[0].lstrip().lower().startswith("<end subtitles>"):
-                shown = False
-            elif shown and line[0].strip():
-                cues[-1] = _extended(cues[-1], line)
+            shown = found is not None or (shown and not line[0].lstrip().lower().startswith("<end subtitles>"))
+            if shown and not found and line[0].strip():
+                cues[-1] = _extended(cues[-1], line.span())
         return cues
-
-
-def _extended(cue: Cue, line: re.Match[str]) -> Cue:
-    start, stop = cue.text
-    return cue._replace(text=(line.start() if start == stop else start, line.end()))
 
 
 class SubViewer1(CueFormat):
     """SubViewer 1: `[00:00:04]`, then lines of text; a stamp without text ends a cue; a header up to `[BEGIN]`."""
 
     name = "subviewer1"
-    hidden = _SUBVIEWER_HIDDEN
+    hidden = re.compile(rf"\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
     lasting = True
     missing = "no time such as [00:00:04]"
     signature = re.compile(r"\s*\[TITLE\][^\r\n]*[\r\n](?=(?s:.{0,2000}?)\[BEGIN\])", re.IGNORECASE)
+    stamp = re.compile(r"[ \t]*\[([0-9]{1,2}:[0-9]{2}:[0-9]{2})\][ \t]*\Z")
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
         """The cues after stamps."""
@@ -297,12 +277,10 @@ class SubViewer1(CueFormat):
         for line in nonempty_lines(text):
             word = line[0].strip().upper()
             begun = (begun or word == "[BEGIN]") and word != "[END]"
-            if found := _SUBVIEWER_STAMP.match(line[0]) if begun else None:
-                hours, minutes, seconds = map(int, found.groups())
-                time = ((hours * 60 + minutes) * 60 + seconds) * 1000
-                if cues:
-                    cues[-1] = cues[-1]._replace(end=time)
+            if found := self.stamp.match(line[0]) if begun else None:
+                time = milliseconds(found[1])
+                cues[-1:] = [cue._replace(end=time) for cue in cues[-1:]]
                 cues.append(Cue(time, None, (line.end(), line.end())))
             elif begun and cues and word and not word.startswith("***"):
-                cues[-1] = _extended(cues[-1], line)
+                cues[-1] = _extended(cues[-1], line.span())
         return cues

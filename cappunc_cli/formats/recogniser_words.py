@@ -7,9 +7,9 @@ from itertools import accumulate, pairwise
 from numbers import Real
 from types import NoneType
 
-from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import require
+from cappunc_cli.formats.splice import by_character
 
 
 class RecogniserWords:
@@ -41,8 +41,12 @@ class RecogniserWords:
         """The text of each item, with the new text of each word, and with the white space that it had."""
         texts = list(self._texts)
         for group, old, text in zip(self._groups, self.document.texts, new, strict=True):
-            for i, piece in zip(group, _pieces(old, text, [texts[i] for i in group]), strict=True):
-                texts[i] = piece
+            items = [i for i in group for _ in texts[i]]
+            whole = "".join([texts[i] for i in group])
+            lead = len(whole) - len(whole.lstrip())
+            shown = [*whole[:lead], *by_character(old, text), *whole[lead + len(old) :]]
+            for i in group:
+                texts[i] = "".join([c for item, c in zip(items, shown, strict=True) if item == i])
         return texts
 
 
@@ -62,21 +66,3 @@ def _milliseconds(item: object, name: str) -> int | None:
     seconds = _value(item, name)
     require(f"{name} of a word", seconds, (Real, NoneType), "seconds or None")
     return None if seconds is None else round(float(seconds) * 1000)  # type: ignore[arg-type]
-
-
-def _pieces(old: str, new: str, texts: Sequence[str]) -> list[str]:
-    """The pieces `texts` of a word `old` with the letters and marks of the `new` one."""
-    (_, old_label), (_, label) = strip(old), strip(new)
-    core = new[len(label.before) : len(new) - len(label.after)]
-    if len(texts) == 1 or len(core) != len(old) - len(old_label.before) - len(old_label.after):
-        found = [new, *[""] * (len(texts) - 1)]
-    else:
-        found, at = [], -len(old_label.before)
-        for text in texts:
-            stop = at + len(text.strip())
-            found.append(core[max(at, 0) : max(stop, 0)])
-            at = stop
-        last = max((i for i, piece in enumerate(found) if piece), default=0)
-        found[0], found[last] = label.before + found[0], found[last] + label.after
-    spaces = [(text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]) for text in texts]
-    return [f"{before}{piece}{after}" for (before, after), piece in zip(spaces, found, strict=True)]

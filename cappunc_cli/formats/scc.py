@@ -18,7 +18,7 @@ from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
-from cappunc_cli.formats.splice import PLACEHOLDER, Edit, line_numbers, line_of, splice, word_edits
+from cappunc_cli.formats.splice import PLACEHOLDER, Edit, by_character, line_numbers, line_of, splice
 
 _HEADER = re.compile(r"[\s\ufeff]*+Scenarist_SCC[^\r\n]*")
 _LINE = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})([:;.,])([0-9]{2})[ \t]+([^\r\n]*)", re.MULTILINE)
@@ -334,13 +334,7 @@ def _new_characters(document: Document, texts: Sequence[str], tokens: Sequence[_
     new: dict[int, str] = {}
     for word, text in zip(document.words, texts, strict=True):
         own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]
-        shown = [token.text for token in own]
-        for start, stop, written in word_edits(word.text, text):
-            # A mark is added to the character before it, or to the first one.
-            at = max(start - 1, 0) if start == stop else start
-            before = shown[at] if start == stop and start else ""
-            after = shown[at] if start == stop and not start else ""
-            shown[at : max(stop, at + 1)] = [before + written + after, *[""] * (stop - start - 1)]
+        shown = by_character("".join([token.text for token in own]), text)
         if all(_pieces(c, False) is not None for c in shown):
             new |= {token.start: c for token, c in zip(own, shown, strict=True) if c != token.text}
     return new

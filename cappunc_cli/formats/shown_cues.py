@@ -111,7 +111,7 @@ def _edits(
             return ()  # `a<br>b`, a no-break space
         if (i in first) != (BREAKS.search(seen.text, a, b) is not None):
             edits += [(*place, "" if n else newline if i in first else " ") for n, place in enumerate(places)]
-    rewrapped = splice(source[start:stop], ((a - start, b - start, text) for a, b, text in edits))
+    rewrapped = splice(source, edits, start, stop)
     again = scan(rewrapped, 0, len(rewrapped), hidden).words
     # `John:` at the start of a line would be read as a speaker.
     return edits if [word.text for word in again] == texts else ()

@@ -106,21 +106,42 @@ def line_numbers(source: str) -> Callable[[int], int]:
     return lambda offset: bisect_right(starts, offset) + 1
 
 
-def splice(source: str, edits: Iterable[Edit]) -> str:
-    """Apply edits `(start, stop, text)` to the source.
+def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
+    """Apply edits `(start, stop, text)` to the source, or to source[start:stop].
 
     Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
     """
     result = StringIO(newline="")
-    at = 0
-    for start, stop, text in sorted(edits, key=itemgetter(0, 1)):
-        if not at <= start <= stop:
-            raise ValueError(f"edits overlap at {start}")
-        result.write(source[at:start])
+    for first, last, text in sorted(edits, key=itemgetter(0, 1)):
+        if not start <= first <= last:
+            raise ValueError(f"edits overlap at {first}")
+        result.write(source[start:first])
         result.write(text)
-        at = stop
-    result.write(source[at:])
+        start = last
+    result.write(source[start:stop])
     return result.getvalue()
+
+
+def fragments(places: Sequence[Span]) -> list[Span]:
+    """Spans of characters as spans of what is together in the source."""
+    found: list[Span] = []
+    for start, stop in places:
+        if found and found[-1][1] == start:
+            found[-1] = found[-1][0], stop
+        else:
+            found.append((start, stop))
+    return found
+
+
+def placed(edits: Iterable[Edit], places: Sequence[Span]) -> Iterator[Edit]:
+    """Edits of a text as edits of the source, which has each character in one of `places`."""
+    for start, stop, text in edits:
+        if start == stop:
+            at = places[start - 1][1] if start else places[0][0]
+            yield at, at, text
+        else:
+            for number, (a, b) in enumerate(fragments(places[start:stop])):
+                yield a, b, "" if number else text
 
 
 def shown(source: str, copy: Copy) -> str:
@@ -139,14 +160,13 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
         return
     seen = list(units(source, copy))
     old = "".join([c for _, _, c in seen])
-    if old == text:
-        return
-    old_label, label = cached_strip(old)[1], cached_strip(text)[1]
-    head, tail = len(old_label.before), len(seen) - len(old_label.after)
-    core, new = seen[head:tail], label.inside(text)
-    yield from _replaced(seen[:head], label.before, seen[head][0])
-    yield from _recased(source, core, new) if len(core) == len(new) else _replaced(core, new, core[0][0])
-    yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
+    places = [(a, b) for a, b, _ in seen]
+    for a, b, new in placed(word_edits(old, text), places):
+        yield (
+            a,
+            b,
+            _as_entity(source[a:b], new) if source[a : a + 1] == "&" and len(new) == 1 and new.isalnum() else new,
+        )
 
 
 def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
@@ -172,12 +192,6 @@ def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
     return before + (own.inside(seen) if core == old_label.inside(old) else core) + after
 
 
-def _recased(source: str, units: Sequence[tuple[int, int, str]], new: str) -> Iterator[Edit]:
-    for (start, stop, old), c in zip(units, new, strict=True):
-        if old != c:
-            yield start, stop, c if stop - start == 1 else _as_entity(source[start:stop], c)
-
-
 def _as_entity(entity: str, c: str) -> str:
     """A character as the same kind of entity, as the file may be ASCII: `&eacute;` becomes `&Eacute;`."""
     if entity[1] == "#":
@@ -186,52 +200,46 @@ def _as_entity(entity: str, c: str) -> str:
     return f"&{name};" if name else c
 
 
-def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> Iterator[Edit]:
-    """The edits that replace a run of marks; common marks at both ends stay untouched, and so do brackets and entities.
-
-    The run may be split by a tag: `hello,</i>”`.
-    """
-    for i, (start, stop, c) in enumerate(units):
-        if (is_fixed(c) or stop - start > 1) and c in new:
-            left, _, right = new.partition(c)
-            yield from _replaced(units[:i], left, start)
-            yield from _replaced(units[i + 1 :], right, stop)
-            return
-    old = "".join([c for _, _, c in units])
-    if old == new:
-        return
-    head, tail = common_ends(old, new)
-    removed, middle = units[head : len(units) - tail], new[head : len(new) - tail]
-    if not removed:
-        place = units[head - 1][1] if head else units[0][0] if units else anchor
-        yield place, place, middle
-        return
-    for i, (start, stop, _) in enumerate(removed):
-        yield start, stop, "" if i else middle
-
-
-def common_ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters two texts share at the start, and how many of the others at the end."""
-    same = min(len(old), len(new))
-    head = next((i for i in range(same) if old[i] != new[i]), same)
-    return head, next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
-
-
 @lru_cache(maxsize=1 << 14)
 def word_edits(old: str, new: str) -> tuple[Edit, ...]:
     """The edits that change one written word into another, without touching letters that stay the same."""
     (bare, old_label), (new_bare, label) = cached_strip(old), cached_strip(new)
-    if len(bare) != len(new_bare):
-        return tuple(_trimmed(old, new, 0))
     head, tail = len(old_label.before), len(old) - len(old_label.after)
-    letters = [(head + i, head + i + 1, c) for i, c in enumerate(label.inside(new)) if c != old[head + i]]
+    core = label.inside(new)
+    if len(bare) == len(new_bare):
+        letters = [(head + i, head + i + 1, c) for i, c in enumerate(core) if c != old[head + i]]
+    else:
+        letters = [*_trimmed(old[head:tail], core, head)]
     return *_trimmed(old_label.before, label.before, 0), *letters, *_trimmed(old_label.after, label.after, tail)
 
 
+def by_character(old: str, new: str) -> list[str]:
+    """What stands in place of each character of a word; a mark is added to the one before it, or to the first one."""
+    shown = list(old)
+    for start, stop, text in word_edits(old, new):
+        if start < stop:
+            shown[start:stop] = [text, *[""] * (stop - start - 1)]
+        elif start:
+            shown[start - 1] += text
+        else:
+            shown[0] = text + shown[0]
+    return shown
+
+
 def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
-    """The edit that replaces a text at the offset `base`, without the ends that stay the same."""
-    if old != new:
-        head, tail = common_ends(old, new)
+    """The edits that replace a text at the offset `base`, without the brackets in it and the ends that stay the same.
+
+    A tag may split the text: `hello,</i>)`.
+    """
+    kept = next((i for i, c in enumerate(old) if is_fixed(c) and c in new), None)
+    if kept is not None:
+        left, _, right = new.partition(old[kept])
+        yield from _trimmed(old[:kept], left, base)
+        yield from _trimmed(old[kept + 1 :], right, base + kept + 1)
+    elif old != new:
+        same = min(len(old), len(new))
+        head = next((i for i in range(same) if old[i] != new[i]), same)
+        tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
         yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 

@@ -16,8 +16,8 @@ from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, escape, whole_numbers
 from cappunc_cli.formats.json.tokens import Stream
 from cappunc_cli.formats.json.tracks import Anchor, Field, NewMark
-from cappunc_cli.formats.json.transcript import Respelled, Transcript, fragments
-from cappunc_cli.formats.splice import Edit, splice, word_edits
+from cappunc_cli.formats.json.transcript import Respelled, Transcript
+from cappunc_cli.formats.splice import Edit, placed, splice, word_edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,8 @@ def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: 
         yield from ((a, b, "") for a, b in marks)
         copy = tuple([part for part in copy if part not in marks])
         own = _text(source, copy)
-    if own == new:
-        return
-    places = characters(source, copy)
-    for start, stop, text in word_edits(own, new):
-        if start == stop:
-            at = places[start - 1][1] if start else places[0][0]
-            yield at, at, text
-        else:
-            for number, (a, b) in enumerate(fragments(places[start:stop])):
-                yield a, b, "" if number else text
+    if own != new:
+        yield from placed(word_edits(own, new), characters(source, copy))
 
 
 def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:
@@ -238,7 +230,7 @@ def entry_edits(
     assert field.item is not None
     start, stop = field.literal.start + 1, field.literal.stop - 1
     is_word = any(map(str.isalnum, field.literal))
-    if not is_word and not _applied(source, start, stop, edits).strip():
+    if not is_word and not splice(source, edits, start, stop).strip():
         yield removal(source, field, followed)
         return
     for edit in edits:
@@ -278,10 +270,6 @@ def _comma_before(source: str, at: int) -> int | None:
     while at and source[at - 1].isspace():
         at -= 1
     return at
-
-
-def _applied(source: str, start: int, stop: int, edits: Sequence[Edit]) -> str:
-    return splice(source[start:stop], ((a - start, b - start, new) for a, b, new in edits))
 
 
 def _separator(source: str, item: Node) -> str:

@@ -65,9 +65,8 @@ class ResultEntry(LivePiece):
             for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
             for start, stop, text in word_edits(old.group(), new)
         ]
-        start, stop = self.node.start, self.node.stop
         placed = literal_edits(self.line, self.literal, edits)
-        return splice(self.line[start:stop], [(a - start, b - start, text) for a, b, text in placed]) + "\n"
+        return splice(self.line, placed, self.node.start, self.node.stop) + "\n"
 
 
 class JsonLines:

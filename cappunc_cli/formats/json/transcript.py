@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.words import Copy, Span, Word
+from cappunc_cli.document.words import Copy, Word
 from cappunc_cli.formats.json.scan import characters
 from cappunc_cli.formats.json.tokens import CAPITAL, MARKED, Stream, Token, features, split_letters, tokenize
 from cappunc_cli.formats.json.tracks import Anchor, Field, Track, speaker_name
+from cappunc_cli.formats.splice import fragments
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
 _LONGEST_SPELLING = 3
@@ -249,17 +250,6 @@ def _differ(tokens: Sequence[Token]) -> bool:
     if len({token.text for token in tokens}) == 1:
         return False
     return len({features(token.text) & CAPITAL for token in tokens if token.stream.case}) > 1
-
-
-def fragments(places: Sequence[Span]) -> list[Span]:
-    """Spans of characters as spans of what is together in the source."""
-    found: list[Span] = []
-    for start, stop in places:
-        if found and found[-1][1] == start:
-            found[-1] = found[-1][0], stop
-        else:
-            found.append((start, stop))
-    return found
 
 
 def aligned_blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
