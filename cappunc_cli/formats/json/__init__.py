@@ -43,12 +43,13 @@ def dialect_of(value: Any, level: int = 0) -> str:
     if found := next((dialect.name for dialect in _DIALECTS.values() if dialect.claims(keys)), None):
         return found
     # Whether each is one that a list of its own dialect may have.
-    names = {name: _DIALECTS[name].listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
+    listed = {name for name, dialect in _DIALECTS.items() if dialect.listed}
+    names = {name: name in listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
     if len(names) == 1 and all(names.values()):
         return next(iter(names))
     if names or generic.find(value) is not None:
         return "generic"
-    raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}{_nearest(keys)}")
+    raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")
 
 
 def _tracks_of(name: str, value: Any, level: int = 0) -> Iterator[Track]:
@@ -62,7 +63,7 @@ def _tracks_of(name: str, value: Any, level: int = 0) -> Iterator[Track]:
         for number, track in enumerate(_tracks_of(dialect, transcript, level + 1)):
             yield replace(track, begins_turn=number == 0 or track.begins_turn)
     if not several:
-        yield from _DIALECTS[name].tracks(value)
+        yield from generic.tracks(value) if name == "generic" else _DIALECTS[name].tracks(value)
 
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
@@ -92,19 +93,6 @@ def _outline(value: Any) -> str:
         first = f", the first of them {_outline(value[0])}" if value and isinstance(value[0], dict) else ""
         return f"a list of {len(value)}{first}"
     return f"only {str(value)[:20]!r}"
-
-
-def _nearest(keys: frozenset[str]) -> str:
-    """What the dialect that is nearest to a file with these keys would have besides."""
-    found = [
-        (len(lacking) / len(paths), dialect.name, [path.partition(":")[0] for path in lacking])
-        for dialect in _DIALECTS.values()
-        for paths in dialect.alternatives()
-        if any("." in path for path in keys.intersection(paths))
-        and (lacking := [path for path in paths if path[0] != "!" and path not in keys])
-    ]
-    _, name, lacking = min(found, default=(0, "", []))
-    return f"; {name}, the nearest kind, has {' and '.join(lacking)}, too" if name else ""
 
 
 def sniff(text: str) -> bool:
@@ -155,7 +143,7 @@ class JsonFormat(Format):
 
 
 #: Every dialect by name.
-DIALECTS = {name: JsonFormat(name) for name in _DIALECTS}
+DIALECTS = {name: JsonFormat(name) for name in (*_DIALECTS, "generic")}
 
 
 def _transcript(document: Document) -> Transcript:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.formats.json import cloud, generic, programs, services
+from cappunc_cli.formats.json import cloud, programs, services
 from cappunc_cli.formats.json.scan import Literal, Node
 from cappunc_cli.formats.json.tracks import (
     Entries,
@@ -29,7 +29,7 @@ from cappunc_cli.formats.json.tracks import (
 
 #: The functions that find the tracks of dialects for which no recipe will do.
 _TRACKS: dict[str, Callable[[Any], Iterable[Track]]] = {
-    **services.TRACKS, **cloud.TRACKS, **programs.TRACKS, "generic": generic.tracks,
+    **services.TRACKS, **cloud.TRACKS, **programs.TRACKS,
 }  # fmt: skip
 #: How many entries of a list, and how many levels of an object, are looked at.
 _ENTRIES, _LEVELS = 100, 12
@@ -129,8 +129,8 @@ def _add_keys(found: set[str], value: object, path: str, level: int) -> None:
         found.add(f"{path}:{'whole' if isinstance(value, int) else 'number'}")
 
 
+_TABLES = tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))
 #: By name, the most specific first: the first dialect with all its keys in a file reads it.
-DIALECTS = {
-    dialect["name"]: Dialect(**dialect)
-    for dialect in tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))["dialects"]
-}
+DIALECTS = {table["name"]: Dialect(**table) for table in _TABLES["dialects"]}
+#: The keys that generic.py knows.
+GENERIC: dict[str, list[str]] = _TABLES["generic"]

@@ -110,14 +110,12 @@ def _of_respelled(transcript: Transcript, respelled: Respelled, own: str, change
 
 def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: bool) -> Iterator[Edit]:
     """The edits that make a copy which reads `own` read `new`, with texts that are not escaped yet."""
-    source = transcript.source
-    if attach and transcript.literal_at(copy[0][0])[1].new_mark is not None:
-        marks = [part for part in copy[1:] if is_mark_entry(source, transcript.entry_at(part[0]), part)]
+    if attach and (marks := transcript.mark_entries(copy)):
         yield from ((a, b, "") for a, b in marks)
         copy = tuple([part for part in copy if part not in marks])
-        own = _text(source, copy)
+        own = _text(transcript.source, copy)
     if own != new:
-        yield from placed(word_edits(own, new), characters(source, copy))
+        yield from placed(word_edits(own, new), characters(transcript.source, copy))
 
 
 def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:
@@ -128,8 +126,7 @@ def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Ite
         own, (field, stream) = list(group), transcript.literal_at(at)
         literal = field.literal
         if field.item is not None and stream.new_mark is not None:
-            followed = transcript.closely_followed(field)
-            own = list(entry_edits(source, field, followed, own, None if attach else stream.new_mark))
+            own = _entry_edits(transcript, field, own, None if attach else stream.new_mark)
         inside = source[literal.start : literal.stop] if any(not text.isascii() for _, _, text in own) else ""
         for start, stop, text in own:
             is_inside = literal.start < start <= stop < literal.stop
@@ -189,110 +186,70 @@ class _Shift:
 
 def skeleton(transcript: Transcript) -> str:
     """The source without everything that writing may change: words, their marks, and counts of characters."""
-    source = transcript.source
     found: list[Edit] = [(*span, "0") for _, _, span in _counts(transcript.anchors)]
     copies = [copy for word in transcript.words for copy in word.places] + [r.copy for r in transcript.respelled]
     for copy in copies:
-        entries = [transcript.entry_at(start) for start, _ in copy] if len(copy) > 1 else []
-        marks = [n for n, entry in enumerate(entries) if n and is_mark_entry(source, entry, copy[n])]
-        found += [removal(source, entry, transcript.closely_followed(entry)) for n in marks if (entry := entries[n])]
-        parts = [part for n, part in enumerate(copy) if n not in marks] if marks else copy
-        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(parts)]
-    return splice(source, found)
+        marks = transcript.mark_entries(copy) if len(copy) > 1 else {}
+        found += [_removal(transcript, entry) for entry in marks.values()]
+        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(part for part in copy if part not in marks)]
+    return splice(transcript.source, found)
 
 
+#: The comma between two entries, with the white space around it; how far it may be from the entry after it.
+_COMMA, _COMMA_BEFORE, _FAR = re.compile(r"\s*,\s*"), re.compile(r"\s*,\s*\Z"), 1000
 _SPACE = re.compile(r"[ \t]*+")
-_COMMA = re.compile(r"\s*,\s*")
 _KEY_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:\s*)')
 _MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
 
 
-def is_mark_entry(source: str, field: Field | None, fragment: Span) -> bool:
-    """Whether a field is the entry of a mark, and a fragment is all of its text but white space."""
-    if field is None or any(map(str.isalnum, field.literal)):
-        return False
-    start, stop = field.literal.start + 1, field.literal.stop - 1
-    return not (decoded(source[start : fragment[0]]) + decoded(source[fragment[1] : stop])).strip()
-
-
-def entry_edits(
-    source: str,
-    field: Field,
-    followed: bool,
-    edits: Sequence[Edit],
-    new_mark: NewMark | None,
-) -> Iterator[Edit]:
+def _entry_edits(transcript: Transcript, field: Field, edits: Sequence[Edit], new_mark: NewMark | None) -> list[Edit]:
     """Convert edits of a field in a list whose marks are entries.
 
     A mark added at the end of a word becomes an entry after it, made by `new_mark` if there is one; an entry whose mark
     is removed is removed, too.
     """
-    assert field.item is not None
-    start, stop = field.literal.start + 1, field.literal.stop - 1
-    is_word = any(map(str.isalnum, field.literal))
-    if not is_word and not splice(source, edits, start, stop).strip():
-        yield removal(source, field, followed)
-        return
-    for edit in edits:
-        if is_word and new_mark is not None and edit[0] == edit[1] == stop:
-            item = field.item
-            like, line = source[item.start : item.stop], source.rfind("\n", 0, item.start) + 1
-            indent = _SPACE.match(source, line)
-            text = render(new_mark(item, edit[2]), like, indent.group() if indent else "")
-            yield item.stop, item.stop, _separator(source, item) + text
-        else:
-            yield edit
+    source, item, (start, stop) = transcript.source, field.item, (field.literal.start + 1, field.literal.stop - 1)
+    assert item is not None
+    if not any(map(str.isalnum, field.literal)):
+        return [_removal(transcript, field)] if not splice(source, edits, start, stop).strip() else [*edits]
+    added = [edit for edit in edits if edit[0] == edit[1] == stop] if new_mark is not None else []
+    entries = (_entry(source, item, new_mark(item, mark)) for _, _, mark in added if new_mark is not None)
+    return [*(edit for edit in edits if edit not in added), *((item.stop, item.stop, entry) for entry in entries)]
 
 
-def removal(source: str, field: Field, followed: bool) -> Edit:
+def _removal(transcript: Transcript, field: Field) -> Edit:
     """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it.
 
-    White space after the mark stays as an entry if nothing else parts the words, as the next field `followed` closely.
+    White space after the mark stays as an entry if nothing else parts the words.
     """
-    item, (start, stop) = field.item, (field.literal.start + 1, field.literal.stop - 1)
+    source, item, (start, stop) = transcript.source, field.item, (field.literal.start + 1, field.literal.stop - 1)
     assert item is not None
     marks = start + len(source[start:stop].rstrip())
-    if marks < stop and followed:
+    if marks < stop and transcript.closely_followed(field):
         return start, marks, ""
-    if (comma := _comma_before(source, item.start)) is not None:
-        return comma, item.stop, ""
-    after = _COMMA.match(source, item.stop)
+    before, after = _commas(source, item)
+    if before is not None:
+        return before.start(), item.stop, ""
     return item.start, after.end() if after else item.stop, ""
 
 
-def _comma_before(source: str, at: int) -> int | None:
-    """Where the comma between an entry at an offset and the one before it begins, with the white space before it."""
-    while at and source[at - 1].isspace():
-        at -= 1
-    if not at or source[at - 1] != ",":
-        return None
-    at -= 1
-    while at and source[at - 1].isspace():
-        at -= 1
-    return at
+def _commas(source: str, item: Node) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """The commas before and after an entry."""
+    return _COMMA_BEFORE.search(source, max(0, item.start - _FAR), item.start), _COMMA.match(source, item.stop)
 
 
-def _separator(source: str, item: Node) -> str:
-    """The separator between this entry and one of its neighbours."""
-    if (comma := _comma_before(source, item.start)) is not None:
-        return source[comma : item.start]
-    if after := _COMMA.match(source, item.stop):
-        return after.group()
-    line = source.rfind("\n", 0, item.start)
-    if line >= 0 and not source[line : item.start].strip():
-        return "," + source[line : item.start]
-    return ", "
-
-
-def render(entry: dict[str, Any], like: str, indent: str) -> str:
-    """An entry as JSON in the style of its sibling `like`, which is indented by `indent`."""
-    colon = found.group(1) if (found := _KEY_VALUE.search(like)) else ": "
-    newline = "\r\n" if "\r\n" in like else "\n"
-    ascii_only = like.isascii()
+def _entry(source: str, item: Node, entry: dict[str, Any]) -> str:
+    """A comma and an entry as JSON, in the style of the entry before it."""
+    like, line = source[item.start : item.stop], source.rfind("\n", 0, item.start)
+    before, after = _commas(source, item)
+    alone = "," + source[line : item.start] if line >= 0 and source[line : item.start].isspace() else ", "
+    comma = (before or after or [alone])[0]
+    colon = found[1] if (found := _KEY_VALUE.search(like)) else ": "
     if "\n" not in like:
-        comma = found.group(1) if (found := _MEMBERS.search(like)) else ", "
-        return json.dumps(entry, ensure_ascii=ascii_only, separators=(comma, colon))
-    inner = re.search(r"\n([ \t]*)\S", like)
-    step = inner.group(1).removeprefix(indent) if inner else "  "
-    text = json.dumps(entry, ensure_ascii=ascii_only, indent=step or "  ", separators=(",", colon))
-    return text.replace("\n", newline + indent)
+        separator = found[1] if (found := _MEMBERS.search(like)) else ", "
+        return comma + json.dumps(entry, ensure_ascii=like.isascii(), separators=(separator, colon))
+    space, inner = _SPACE.match(source, line + 1), re.search(r"\n([ \t]*)\S", like)
+    indent = space[0] if space else ""
+    step = inner[1].removeprefix(indent) if inner else ""
+    text = json.dumps(entry, ensure_ascii=like.isascii(), indent=step or "  ", separators=(",", colon))
+    return comma + text.replace("\n", ("\r\n" if "\r\n" in like else "\n") + indent)

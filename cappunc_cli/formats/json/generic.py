@@ -10,24 +10,10 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from statistics import median
 
+from cappunc_cli.formats.json.dialect import GENERIC
 from cappunc_cli.formats.json.scan import Literal, Node
 from cappunc_cli.formats.json.tracks import Entries, Track, lines, nodes, seconds, texts
 
-_TEXTS = (
-    "punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8", "term",
-)  # fmt: skip
-_STARTS = (
-    "start", "start_time", "startTime", "start_timestamp", "startOffset", "begin", "from", "ts", "time", "offset",
-    "start_ms", "startMs", "t0",
-)  # fmt: skip
-_ENDS = ("end", "end_time", "endTime", "end_timestamp", "endOffset", "stop", "to", "end_ts", "end_ms", "endMs", "t1")
-#: Where there is no end, in the unit of the start.
-_LENGTHS = ("duration", "dur", "duration_ms", "durationMs")
-_SPEAKERS = (
-    "speaker", "speaker_name", "speakerName", "user_name", "username", "users", "speaker_label", "speaker_id",
-    "speakerId", "spk", "channel",
-)  # fmt: skip
-_WORDS = ("words", "tokens", "items")
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
 
@@ -81,14 +67,14 @@ def is_timed(value: object) -> bool:
 def _words_key(listed: Sequence[Node]) -> str | None:
     """The key of the words of segments, any key if these have no text or no time of their own."""
     others = [] if _timed(listed) else [key for entry in listed for key in entry if isinstance(entry[key], list)]
-    keys = dict.fromkeys([*_WORDS, *others])
+    keys = dict.fromkeys([*GENERIC["words"], *others])
     inner = ((key, [words for entry in listed if isinstance(words := entry.get(key), list)]) for key in keys)
     return next((key for key, lists in inner if _timed(nodes(lists, "[].[]"))), None)
 
 
 def _timed(listed: Sequence[Node]) -> list[Node]:
     """The entries with a text, if most entries have a text and a time."""
-    text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
+    text, start = _key(listed, GENERIC["texts"]), _key(listed, GENERIC["starts"])
     if not listed or text is None or start is None:
         return []
     good = [entry for entry in listed if isinstance(entry.get(text), Literal)]
@@ -104,8 +90,8 @@ def _key(listed: Sequence[Node], keys: Sequence[str]) -> str | None:
 
 def _entries(listed: Sequence[Node]) -> Entries:
     """How the list writes its texts and times."""
-    text, start = _key(listed, _TEXTS) or "", _key(listed, _STARTS) or ""
-    end, length, who = (_key(listed, keys) or "" for keys in (_ENDS, _LENGTHS, _SPEAKERS))
+    text, start = _key(listed, GENERIC["texts"]) or "", _key(listed, GENERIC["starts"]) or ""
+    end, length, who = (_key(listed, keys) or "" for keys in (GENERIC["ends"], GENERIC["lengths"], GENERIC["speakers"]))
     unit = _unit(start, [entry.get(start) for entry in listed])
     return Entries(text, start, end, "" if end else length, unit, who, join="line")
 

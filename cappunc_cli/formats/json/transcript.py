@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.words import Copy, Word
-from cappunc_cli.formats.json.scan import characters
+from cappunc_cli.document.words import Copy, Span, Word
+from cappunc_cli.formats.json.scan import characters, decoded
 from cappunc_cli.formats.json.tokens import CAPITAL, MARKED, Stream, Token, features, split_letters, tokenize
 from cappunc_cli.formats.json.tracks import Anchor, Field, Track, speaker_name
 from cappunc_cli.formats.splice import fragments
@@ -100,10 +100,16 @@ class Transcript:
         """The field whose literal contains an offset of the source, and its stream."""
         return self._literals[self._starts[bisect_right(self._starts, offset) - 1]]
 
-    def entry_at(self, offset: int) -> Field | None:
-        """The field that contains an offset, if it is an entry of a list whose marks are entries."""
-        field, stream = self.literal_at(offset)
-        return None if field.item is None or stream.new_mark is None else field
+    def mark_entries(self, copy: Copy) -> dict[Span, Field]:
+        """The fragments of a copy that are all of the text of a mark's entry, in lists whose marks are entries."""
+        fields = {part: field for part in copy[1:] for field, stream in [self.literal_at(part[0])] if stream.new_mark}
+        return {
+            part: field
+            for part, field in fields.items()
+            if field.item is not None
+            and not any(map(str.isalnum, field.literal))
+            and decoded(self.source[slice(*part)]).strip() == field.literal.strip()
+        }
 
     def closely_followed(self, entry: Field) -> bool:
         """Whether no join comes after an entry in its stream."""
