@@ -117,6 +117,8 @@ class RegionFormat(Format):
     hidden: re.Pattern[str] = HIDDEN
     #: Whether a cue without an end is shown until the next one begins.
     lasting: ClassVar[bool] = False
+    #: Whether a word of letters can be replaced as it is, without quotes or codes.
+    replaceable: ClassVar[bool] = True
 
     def clock(self, text: str) -> StampReader:  # noqa: ARG002
         """Reads the inline time stamps of a text."""
@@ -158,12 +160,13 @@ class RegionFormat(Format):
 
         Replacing such a word with other marks (but a colon or a dash before it) or case does what `write` does.
         """
-        words = document.words
-        unguarded = guard.unguarded(document.source, cue_detail(document).regions, words)
+        if not self.replaceable:
+            return None
+        unguarded = guard.unguarded(document.source, cue_detail(document).regions, document.words)
         found: list[int | None] = []
-        for word, is_safe in zip(words, unguarded, strict=True):
-            plain = is_safe and len(word.places) == len(word.places[0]) == 1 and _LETTERS.fullmatch(word.text)
-            start, stop = word.places[0][0]
+        for word, is_safe in zip(document.words, unguarded, strict=True):
+            (start, stop), *others = [span for copy in word.places for span in copy]
+            plain = is_safe and not others and _LETTERS.fullmatch(word.text)
             found.append(start if plain and document.source[start:stop] == word.text else None)
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -17,6 +17,7 @@ _LONGEST_CUE, _SEEN = 20, 2000
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 #: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
 _CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
+_NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
 _TIME_CODE = re.compile(r"([0-9]{1,3})[:;]([0-9]{2})[:;]([0-9]{2})[:;]([0-9]{2})")
 #: Frames a second of time codes whose rate nobody tells.
 USUAL_RATE = 25.0
@@ -48,6 +49,12 @@ def milliseconds(text: str) -> int | None:
     whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
     value = whole * 1000 + int((fraction or "")[:3].ljust(3, "0"))
     return -value if sign else value
+
+
+def scaled(value: str | None, scale: float = 1000) -> int | None:
+    """A number, usually of seconds, in milliseconds: multiplied by `scale`, and rounded; None for any other text."""
+    found = _NUMBER.match(value or "")
+    return round(float(found[1]) * scale) if found else None
 
 
 def time_code(text: str, fps: float | None = None) -> int | None:
@@ -118,6 +125,15 @@ class CueDetail:
         """The text that each cue shows, where the source has it in codes; else None."""
         texts = [cue.shown.text for cue in self.cues if cue.shown is not None]
         return texts if texts else None
+
+
+def in_time(cues: Iterable[Cue]) -> list[Cue]:
+    """Cues in the order of their times; one without a time stays after the one before it in the file."""
+    last, placed = 0, []
+    for cue in cues:
+        last = last if cue.start is None else cue.start
+        placed.append((last, cue))
+    return [cue for _, cue in sorted(placed, key=lambda pair: pair[0])]
 
 
 def is_rolling(document: Document) -> bool:

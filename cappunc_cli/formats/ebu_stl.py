@@ -14,28 +14,17 @@ from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
+from cappunc_cli.formats.encoded import CODES, Character, EncodedFormat, shown
 from cappunc_cli.formats.splice import PLACEHOLDER, Edit, placed, splice, word_edits
 
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
 _PADDING, _NEWLINE = "\x8f", "\x8a"
 #: The code tables of CCT; Latin is ISO 6937.
 CODE_TABLES = {"00": "", "01": "iso8859-5", "02": "iso8859-6", "03": "iso8859-7", "04": "iso8859-8"}
-#: ISO 6937 from 0xA0 on, but for the diacritics, which come before their letter; \0 is not assigned.
-_LATIN = (
-    "\xa0¡¢£$¥\0§¤‘“«←↑→↓°±²³×µ¶·÷’”»¼½¾¿\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-    "―¹®©™♪¬¦\0\0\0\0⅛⅜⅝⅞ΩÆÐªĦ\0ĲĿŁØŒºÞŦŊŉĸæđðħıĳŀłøœßþŧŋ\xad"
-)
-_DIACRITICS = dict(
-    zip(
-        range(0xC1, 0xD0),
-        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u0308\u030a\u0327\u0327\u030b\u0328\u030c",
-        strict=True,
-    )
-)
-_BYTES = {c: chr(0xA0 + i) for i, c in enumerate(_LATIN) if c != "\0"} | {
-    mark: chr(byte) for byte, mark in reversed(_DIACRITICS.items())
-}
+_LATIN: str = CODES["ebu"]["latin"]
+_DIACRITICS = dict(enumerate(CODES["ebu"]["diacritics"], 0xC1))
+_BYTES = {c: chr(0xA0 + i) for i, c in enumerate(_LATIN) if c != "\0"}
+_BYTES |= {mark: chr(byte) for byte, mark in reversed(_DIACRITICS.items())}
 
 
 class EbuStl(EncodedFormat):

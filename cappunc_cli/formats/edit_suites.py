@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 from cappunc_cli.document.words import Notice
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue
+from cappunc_cli.formats.cues import Cue, in_time
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -44,7 +44,7 @@ class FcpXml(CueFormat):
             start = None if begin is None else round(begin * 1000)
             end = None if begin is None or length is None else round((begin + length) * 1000)
             cues.append(Cue(start, end, element.content))
-        return _in_time(cues)
+        return in_time(cues)
 
 
 def _begin(element: Element, begins: dict[Element, Fraction | None]) -> Fraction | None:
@@ -70,10 +70,6 @@ def _seconds(value: str | None) -> Fraction | None:
     if found := _RATIONAL.fullmatch(value or ""):
         return Fraction(int(found[1]), int(found[2] or 1)) if int(found[2] or 1) else None
     return Fraction(found[1]) if (found := _SECONDS.fullmatch(value or "")) else None
-
-
-def _in_time(cues: Sequence[Cue]) -> list[Cue]:
-    return sorted(cues, key=lambda cue: cue.start or 0)
 
 
 class FinalCut7(CueFormat):
@@ -113,7 +109,7 @@ class FinalCut7(CueFormat):
             if start is None or end is None:
                 notices.append(Notice(line_at(element.start), "a title without a readable time"))
             cues.append(Cue(start, end, shown.content))
-        return _in_time(cues)
+        return in_time(cues)
 
 
 def _frame_rate(value: Callable[..., str], item: Element) -> Fraction | None:

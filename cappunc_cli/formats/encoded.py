@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice
@@ -14,6 +16,8 @@ from cappunc_cli.formats.markup import Visible
 from cappunc_cli.formats.speech import speech_in
 from cappunc_cli.formats.splice import edits, splice
 
+#: The characters of codes.
+CODES = tomllib.loads(Path(__file__).with_name("codes.toml").read_text("utf-8"))
 #: A character, and where its codes start and stop in the source.
 Character = tuple[str, int, int]
 
@@ -28,6 +32,7 @@ class EncodedFormat(CueFormat):
     """A format whose text is in codes: its cues have what they show."""
 
     lasting = True
+    replaceable = False
 
     @abstractmethod
     def written(self, document: Document, texts: Sequence[str]) -> str:
@@ -60,9 +65,6 @@ class EncodedFormat(CueFormat):
         cues = [cue._replace(shown=_with_words(cue, new)) for cue in detail.cues]
         words = [replace(word, text=text) for word, text in zip(document.words, texts, strict=True)]
         return replace(document, words=words, detail=replace(detail, cues=cues))
-
-    def plain_places(self, document: Document) -> None:
-        """None: every word is in codes."""
 
 
 def _with_words(cue: Cue, texts: Iterator[str]) -> Visible:

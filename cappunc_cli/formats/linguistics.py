@@ -8,28 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.cues import milliseconds as clock
+from cappunc_cli.formats.cues import Cue, in_time, milliseconds, scaled
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.textgrid import spoken_names
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
-
-_NUMBER = re.compile(r"\s*(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*\Z")
-
-
-def _milliseconds(value: str | None, scale: float = 1000) -> int | None:
-    found = _NUMBER.match(value or "")
-    return round(float(found[1]) * scale) if found else None
-
-
-def _in_time(cues: Sequence[Cue]) -> list[Cue]:
-    """Speakers' lines in the order of their times; one without a time stays after the one before it in the file."""
-    last, placed = 0, []
-    for cue in cues:
-        last = last if cue.start is None else cue.start
-        placed.append((last, cue))
-    return [cue for _, cue in sorted(placed, key=lambda pair: pair[0])]
 
 
 class Elan(CueFormat):
@@ -46,7 +29,7 @@ class Elan(CueFormat):
         Raises BadInput for broken XML, for a tier of aligned and of referring annotations, and where none is aligned.
         """
         found = elements(text)
-        slots = {e.get("TIME_SLOT_ID"): _milliseconds(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
+        slots = {e.get("TIME_SLOT_ID"): scaled(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
         kinds: dict[Element, str] = {}
         values: list[tuple[Element, Element, Element]] = []
         for element in found:
@@ -68,7 +51,7 @@ class Elan(CueFormat):
             if tier in chosen:
                 start, end = (slots.get(annotation.get(f"TIME_SLOT_REF{n}")) for n in (1, 2))
                 cues.append(Cue(start, end, value.content, tier.get("PARTICIPANT") or tier.get("TIER_ID")))
-        return _in_time(cues)
+        return in_time(cues)
 
 
 class Exmaralda(CueFormat):
@@ -83,7 +66,7 @@ class Exmaralda(CueFormat):
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
         """The events of speech in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        times = {e.get("id"): _milliseconds(e.get("time")) for e in found if e.name == "tli"}
+        times = {e.get("id"): scaled(e.get("time")) for e in found if e.name == "tli"}
         names = {
             e.parent.get("id"): text[slice(*e.content)].strip()
             for e in found
@@ -95,7 +78,7 @@ class Exmaralda(CueFormat):
             if event.name == "event" and tier is not None and tier.get("type") == "t":
                 start, end = times.get(event.get("start")), times.get(event.get("end"))
                 cues.append(Cue(start, end, event.content, names.get(tier.get("speaker")) or tier.get("speaker")))
-        return _in_time(cues)
+        return in_time(cues)
 
 
 class Transcriber(CueFormat):
@@ -121,17 +104,17 @@ class Transcriber(CueFormat):
 def _stretches(turn: Element, marks: Sequence[Element], names: dict[str | None, str | None]) -> Iterator[Cue]:
     """The stretches of a turn between its marks."""
     speakers = (turn.get("speaker") or "").split()
-    end = _milliseconds(turn.get("endTime"))
-    begin, who, place = _milliseconds(turn.get("startTime")), 0, turn.content[0]
+    end = scaled(turn.get("endTime"))
+    begin, who, place = scaled(turn.get("startTime")), 0, turn.content[0]
     for mark, following in zip([None, *marks], [*marks, None], strict=True):
         if mark is not None:
             place = mark.content[0]
             if mark.name == "Sync":
-                begin = _milliseconds(mark.get("time"))
+                begin = scaled(mark.get("time"))
             else:
-                who = (_milliseconds(mark.get("nb"), 1) or 1) - 1
+                who = (scaled(mark.get("nb"), 1) or 1) - 1
         later = (m for m in marks if m.start >= place and m.name == "Sync")
-        until = next((_milliseconds(m.get("time")) for m in later), end)
+        until = next((scaled(m.get("time")) for m in later), end)
         name = speakers[who] if 0 <= who < len(speakers) else ""
         yield Cue(begin, until, (place, following.start if following is not None else turn.content[1]), names.get(name))
 
@@ -163,10 +146,10 @@ class Tei(CueFormat):
             start, end, who = (
                 next((value for e in (element, *element.ancestors()) if (value := e.get(key))), "") for key in _OF_U
             )
-            begin, until = (moments.get(at[1:], _milliseconds(at.removesuffix("s"))) for at in (start, end))
+            begin, until = (moments.get(at[1:], scaled(at.removesuffix("s"))) for at in (start, end))
             name = who.removeprefix("#")
             cues.append(Cue(begin, until, element.content, names.get(name) or name or None))
-        return _in_time(cues)
+        return in_time(cues)
 
 
 _OF_U = ("start", "end", "who")
@@ -179,10 +162,10 @@ def _moments(found: Sequence[Element]) -> dict[str, int | None]:
     unit = next((_UNITS.get(e.get("unit") or "s", 1000.0) for e in found if e.name == "timeline"), 1000.0)
     moments: dict[str, int | None] = {}
     for when in (e for e in found if e.name == "when"):
-        since, length = (when.get("since") or "").removeprefix("#"), _milliseconds(when.get("interval"), unit)
+        since, length = (when.get("since") or "").removeprefix("#"), scaled(when.get("interval"), unit)
         absolute = when.get("absolute")
         # The first of a timeline is its origin.
-        time = clock(absolute) if absolute else 0 if not moments else None
+        time = milliseconds(absolute) if absolute else 0 if not moments else None
         before = moments.get(since, 0) if since else 0
         moments[when.get("id") or ""] = time if length is None else None if before is None else before + length
     return moments

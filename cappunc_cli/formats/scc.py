@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import NamedTuple
+from unicodedata import normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import Character, EncodedFormat, shown
+from cappunc_cli.formats.encoded import CODES, Character, EncodedFormat, shown
 from cappunc_cli.formats.splice import PLACEHOLDER, Edit, by_character, line_numbers, line_of, splice
 
 _HEADER = re.compile(r"[\s\ufeff]*+Scenarist_SCC[^\r\n]*")
@@ -26,20 +27,15 @@ _ANY_LINE = re.compile(r"^[ \t]*[^\s\ufeff][^\r\n]*", re.MULTILINE)
 _PAIR = re.compile(r"[0-9a-fA-F]{4}(?![^ \t])")
 _CODE = re.compile(r"[^ \t]+")
 
-#: Bytes that are no ASCII characters, and those of two-byte characters: special ones from 1130 on, extended ones from
-#: 1220 and 1320 on, which replace the character before them.
-_BASIC = dict(zip(b"\x2a\x5c\x5e\x5f\x60\x7b\x7c\x7d\x7e\x7f", "áéíóúç÷Ññ█", strict=True))
-_SPECIAL = dict(enumerate("®°½¿™¢£♪à\xa0èâêîôû", 0x1130))
-_EXTENDED = {
-    **dict(enumerate("ÁÉÓÚÜü‘¡*’—©℠•“”ÀÂÇÈÊËëÎÏïÔÙùÛ«»", 0x1220)),
-    **dict(enumerate("ÃãÍÌìÒòÕõ{}\\^_|~ÄäÖöß¥¤¦ÅåØø┌┐└┘", 0x1320)),
-}
+#: Characters by their bytes: of one byte that is not ASCII, and of two.
+_BASIC = dict(zip(b"\x2a\x5c\x5e\x5f\x60\x7b\x7c\x7d\x7e\x7f", CODES["scc"]["basic"], strict=True))
+_SPECIAL = dict(enumerate(CODES["scc"]["special"], 0x1130))
+_EXTENDED = {code: c for row in (0x1220, 0x1320) for code, c in enumerate(CODES["scc"][f"extended_{row:x}"], row)}
 _BYTES = {c: byte for byte in range(0x20, 0x80) if (c := _BASIC.get(byte, chr(byte)))}
 _TWO_BYTES = {c: code for code, c in (*_EXTENDED.items(), *_SPECIAL.items())}
 #: What a decoder without extended characters shows in their place.
-_FALLBACK = {"‘": "'", "’": "'", "“": '"', "”": '"', "«": '"', "»": '"', "—": "-", "¡": "!", "–": "-"}
-_ACCENTED, _PLAIN = "ÁÀÂÃÄÅÉÈÊËÍÌÎÏÓÒÔÕÖØÚÙÛÜÇãäåëìïòõöøùü", "AAAAAAEEEEIIIIOOOOOOUUUUCaaaeiioooouu"
-_FALLBACK |= dict(zip(_ACCENTED, _PLAIN, strict=True))
+_FALLBACK = {c: plain for c in _EXTENDED.values() if (plain := normalize("NFD", c)[0]).isalpha() and plain != c}
+_FALLBACK |= dict(zip(CODES["scc"]["replaced"], CODES["scc"]["fallback"], strict=True))
 #: Marks that are spelled with others.
 _SPELLED = {"…": "...", "–": "—", "―": "—"}
 

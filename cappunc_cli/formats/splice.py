@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 from operator import itemgetter
 from unicodedata import combining, normalize
 
-from cappunc_cli.document.labels import cached_strip, fixed_parts, is_fixed
+from cappunc_cli.document.labels import QUOTES, cached_strip, fixed_parts, is_fixed
 from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.markup import units
 
@@ -227,11 +227,11 @@ def by_character(old: str, new: str) -> list[str]:
 
 
 def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
-    """The edits that replace a text at the offset `base`, without the brackets in it and the ends that stay the same.
+    """The edits that replace a text at the offset `base`, but for brackets, quotes and ends that stay the same.
 
-    A tag may split the text: `hello,</i>)`.
+    A tag may split the text (`hello,</i>)`), and a quotation mark may be an entity.
     """
-    kept = next((i for i, c in enumerate(old) if is_fixed(c) and c in new), None)
+    kept = next((i for i, c in enumerate(old) if (is_fixed(c) or c in QUOTES) and c in new), None)
     if kept is not None:
         left, _, right = new.partition(old[kept])
         yield from _trimmed(old[:kept], left, base)

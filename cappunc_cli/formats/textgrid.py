@@ -137,6 +137,7 @@ class TextGrid(RegionFormat):
     suffixes = (".textgrid",)
     signature = _START
     running_text = False
+    replaceable = False
 
     def read(self, text: str) -> Document:
         """Read the words of a TextGrid tier by tier, each tier as a turn.
@@ -168,6 +169,3 @@ class TextGrid(RegionFormat):
         for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
             safe = guard.revert_ambiguous(source, regions, document.words, safe)
         return spans.splice(source, spans.changes(document, safe))
-
-    def plain_places(self, document: Document) -> None:
-        """None: a quotation mark is written twice."""

@@ -136,6 +136,7 @@ class Tsv(CueFormat):
     name = "tsv"
     suffixes = (".tsv",)
     running_text = False
+    replaceable = False
     hidden = HIDDEN_WITHOUT_ENTITIES
 
     def sniff(self, text: str) -> bool:
@@ -208,9 +209,6 @@ class Tsv(CueFormat):
         around = [span for span, quoted in _texts(document.source) if quoted]
         quotes = [edit for start, stop in around for edit in ((start - 1, start, ""), (stop, stop + 1, ""))]
         return spans.splice(document.source, [*quotes, *spans.placeholders(document)])
-
-    def plain_places(self, document: Document) -> None:
-        """None: a field may need quotes."""
 
 
 def _rows(text: str, table: _Table) -> list[tuple[int, int, int]]:

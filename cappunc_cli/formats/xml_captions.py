@@ -11,7 +11,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import set_inline_times
-from cappunc_cli.formats.cues import Cue, Timing
+from cappunc_cli.formats.cues import Cue, Timing, scaled
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -189,18 +189,12 @@ class Ttml(RegionFormat):
 
 
 _YT_ROOT = root("timedtext|transcript")
-_NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
 _CUES = ("p", "text")
 
 
 def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None:
-    milliseconds = _yt_number(element.get(in_milliseconds), 1)
-    return _yt_number(element.get(in_seconds), 1000) if milliseconds is None else milliseconds
-
-
-def _yt_number(value: str | None, scale: int) -> int | None:
-    found = _NUMBER.match(value or "")
-    return round(float(found[1]) * scale) if found else None
+    milliseconds = scaled(element.get(in_milliseconds), 1)
+    return scaled(element.get(in_seconds)) if milliseconds is None else milliseconds
 
 
 def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Cue]:
@@ -212,7 +206,7 @@ def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) 
         start = timed[part.parent] if part.parent is not None else None
         if part.parent in rows and start is not None:
             # A row is shown until the next ones push it out, so its length does not tell when a word ends.
-            result.append(Cue(start + (_yt_number(part.get("t"), 1) or 0), None, part.content))
+            result.append(Cue(start + (scaled(part.get("t"), 1) or 0), None, part.content))
     return result
 
 
