@@ -22,12 +22,11 @@ from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restoration.decoding.mark_spacing import space_marks
-from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise, space_marks
 from cappunc_cli.restoration.pipeline import restore_all
 from cappunc_cli.spelling.speller import Respelled, respell
 

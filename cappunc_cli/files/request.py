@@ -21,8 +21,8 @@ from cappunc_cli.restoration.models.registry import (
     find_member,
     find_model,
     find_model_for,
-    known_languages,
     languages_of,
+    model_languages,
 )
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.spelling.speller import check_spelling
@@ -56,7 +56,7 @@ class ModelChoice:
         if self.lang != AUTO:
             return self.lang.split(",")
         if self.model is None:
-            return known_languages()
+            return model_languages()
         own = languages_of(self.model, self.engine) if self.languages is None else self.languages
         return own if len(own) > 1 else None
 

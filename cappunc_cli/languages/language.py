@@ -36,54 +36,6 @@ _APOSTROPHE = re.compile("['’]")
 
 
 @dataclass(frozen=True, slots=True)
-class NumberWords:
-    """Number words, all bare, and the context words that make a sequence of numbers unambiguous.
-
-    `units` are one to nine, `teens` ten to nineteen, `tens` twenty to ninety. `scales` multiply; the `large` ones
-    among them stay words after digits. `zeros` occur in numbers that are read out digit by digit. `ordinals` combine
-    with a ten (`twenty-first`); `others` are further counting words and fractions, which leave a neighbouring number
-    ambiguous. `joining` connects the parts of a number after a scale, `point` introduces decimals. Numbers joined by
-    one of `links` are written the same way. A number word before one of `vague` is no exact number.
-
-    Two numbers in a row are a time of day before `day_times`, or after `clock` at a quarter of an hour; they are a
-    year after `year`. Both only at the end of a text or before one of `may_follow`: not in `after three thirty minute
-    meetings`.
-    """
-
-    units: frozenset[str]
-    teens: frozenset[str]
-    tens: frozenset[str]
-    scales: frozenset[str]
-    large: frozenset[str]
-    zeros: frozenset[str]
-    ordinals: frozenset[str]
-    others: frozenset[str]
-    joining: str
-    point: str
-    links: frozenset[str]
-    vague: frozenset[str]
-    clock: frozenset[str]
-    day_times: frozenset[str]
-    year: frozenset[str]
-    may_follow: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ApostropheWords:
-    """Words that are written without their apostrophe, mapped to the spelling with it.
-
-    Those of `sure` are no other word, except after one of `determiners`, where they must be nouns. Those of
-    `after_subject` are corrected only after one of `subjects` and not before one of `objects`.
-    """
-
-    sure: Mapping[str, str]
-    after_subject: Mapping[str, str]
-    subjects: frozenset[str]
-    objects: frozenset[str]
-    determiners: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Language:
     """Conventions of one written language; all its words are bare (lower case, NFC, `'`).
 
@@ -109,8 +61,8 @@ class Language:
     (`Mar-a-Lago`), other words after a single letter (`K-pop`; not with `capital_nouns`, as in German `U-Bahn`) and,
     with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
     (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
-    text typed without them lacks. `frequent` words make up about every fourth word of
-    speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the spelling options.
+    text typed without them lacks. `frequent` words make up about every fourth word of speech in this language, and
+    hardly any of another's. `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
     prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
@@ -150,8 +102,8 @@ class Language:
     begin_lines: frozenset[str] = frozenset()
     never_last: frozenset[str] = frozenset()
     never_first: frozenset[str] = frozenset()
-    numbers: NumberWords | None = None
-    apostrophes: ApostropheWords | None = None
+    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    apostrophes: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
@@ -231,15 +183,8 @@ def read_language(code: str, name: str) -> Language:
             table[field_.name] = _set(table[field_.name])
     if "quotes" in table:
         table["quotes"] = tuple(table["quotes"])
-    if numbers := table.get("numbers"):
-        sets = {key: _set(value) for key, value in numbers.items() if key not in ("joining", "point")}
-        table["numbers"] = NumberWords(**numbers | sets)
-    if apostrophes := table.get("apostrophes"):
-        for key, value in apostrophes.items():
-            found = _set(value)
-            spelled = key in ("sure", "after_subject")
-            apostrophes[key] = {word.replace("'", "").lower(): word for word in found} if spelled else found
-        table["apostrophes"] = ApostropheWords(**apostrophes)
+    for group in ("numbers", "apostrophes"):
+        table[group] = {key: _set(words) for key, words in table.get(group, {}).items()}
     return Language(code, name, **table)
 
 

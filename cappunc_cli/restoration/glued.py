@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding.word_properties import UNITS
+from cappunc_cli.restoration.lexicon import Lexicon
 
 #: A dash or dots between letters, and a slash or bracket between words: neither `w/o` and `person(s)`, nor `a/b/c.txt`.
 _DASH = re.compile(r"(?<=[^\W\d_])(--+|—|…|\.{2,})(?=[^\W\d_])")
@@ -30,7 +31,7 @@ class Parted:
     signs: Mapping[int, Sequence[tuple[int, int]]]
 
     @classmethod
-    def of(cls, words: Sequence[Word], lexicon: Mapping[str, str]) -> Parted:
+    def of(cls, words: Sequence[Word], lexicon: Lexicon) -> Parted:
         """The words in parts."""
         signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
         if not signs:
@@ -72,13 +73,13 @@ class Parted:
         return found
 
 
-def _signs(text: str, lexicon: Mapping[str, str]) -> list[tuple[int, int]]:
+def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
     """(start, stop) of the signs between the parts of a word."""
     if text.isalpha():
         return []
     if ("/" in text or "(" in text) and (found := _SLASH.fullmatch(text)):
         bare = cached_strip(text)[0]
-        return [] if bare in UNITS or bare in lexicon else [found.span(1)]
+        return [] if bare in UNITS or lexicon.get(bare) else [found.span(1)]
     return [found.span(1) for found in _DASH.finditer(text)]
 
 

@@ -52,15 +52,11 @@ def without_possessive(word: str) -> str:
     return _POSSESSIVE.sub("", word)
 
 
-class Lexicon(Mapping[str, str]):
-    """The words of one language in a lexicon; as a mapping, bare words to their acronyms and mixed-case forms.
+class Lexicon:
+    """The words of one language in a lexicon.
 
     `shares` are those of the four cases among all words within sentences, empty if it has no counts.
     """
-
-    # By identity, for caches.
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
 
     def __init__(self, lines: MutableMapping[str, str], shares: tuple[float, ...] = ()) -> None:
         self._lines = lines
@@ -81,33 +77,21 @@ class Lexicon(Mapping[str, str]):
         lines = {bare: "\t".join(map(str, own if own.form else own[:3])) for bare, own in counts.items()}
         return Lexicon(ChainMap(lines, self._lines), self.shares) if lines and self.shares else self
 
-    def __getitem__(self, bare: str) -> str:
-        if bare not in self._lines and (stem := without_possessive(bare)) != bare:
-            return self[stem] + bare[len(stem) :]
-        line = self._lines[bare]
-        if not _COUNTS.fullmatch(line):
-            return line
-        counts = self.counts(bare) or FormCounts()
-        form = upper(bare) if counts.upper >= _SURE * sum(counts[:4]) else counts.form
-        if not form:
-            raise KeyError(bare)
-        return form
-
-    def __contains__(self, bare: object) -> bool:
-        return isinstance(bare, str) and self.get(bare) is not None
-
-    def __iter__(self) -> Iterator[str]:
-        return (bare for bare, _ in self.forms())
+    def get(self, bare: str) -> str | None:
+        """The acronym or mixed-case form of a bare word; None if it has none."""
+        word = bare if bare in self._lines else without_possessive(bare)
+        form = self._lines.get(word, "")
+        if _COUNTS.fullmatch(form):
+            counts = self.counts(word) or FormCounts()
+            form = upper(word) if counts.upper >= _SURE * sum(counts[:4]) else counts.form
+        return form + bare[len(word) :] if form else None
 
     def forms(self) -> Iterator[tuple[str, str]]:
-        """The items, each looked up once."""
+        """All bare words that have a form, with it."""
         return ((bare, form) for bare in self._lines if (form := self.get(bare)) is not None)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
-
-class Lexicons(Mapping[str, Lexicon]):
+class Lexicons:
     """The lexicon of a model in each of its languages, by code; that of a language without a section is empty.
 
     A line of lexicon.txt is a bare word and its counts in lower case, capital, upper and mixed case, with the latter's
@@ -141,12 +125,6 @@ class Lexicons(Mapping[str, Lexicon]):
 
     def __getitem__(self, code: str) -> Lexicon:
         return self._known.get(code, self._common)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
@@ -182,7 +160,7 @@ def glued_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
     parts = _GLUE.split(word) if JOINED in word or "--" in word or "—" in word or "…" in word else []
     if len(parts) < 3:
         return None
-    return "".join(capital(part) if part in language.always_capital else lexicon.get(part, part) for part in parts)
+    return "".join(capital(part) if part in language.always_capital else lexicon.get(part) or part for part in parts)
 
 
 def ordinal_form(word: str, language: Language) -> str | None:
@@ -204,8 +182,8 @@ def _inflected(word: str, lexicon: Lexicon, language: Language) -> str | None:
         return None
     for length in range(_SHORTEST_ACRONYM, len(word)):
         ending = word[length:]
-        known = lexicon.get(word[:length], "") if ending in language.clitics else ""
-        if known.isupper():
+        known = lexicon.get(word[:length]) if ending in language.clitics else None
+        if known and known.isupper():
             return known + ending
     return None
 

@@ -130,7 +130,7 @@ class LiveRestorer:
         Between its request and `take`, a stream must neither get nor commit any words.
         """
         windows, silences = [request.window for request in requests], [request.silence for request in requests]
-        return list(probabilities_of_each(windows, self._model, self._options, after=silences, together=False))
+        return list(probabilities_of_each(windows, self._model, self._options, live=silences))
 
     def take(self, request: LiveRequest, reading: Any) -> list[str]:
         """Commit the words of a request, given the model's reading of it, and return their texts."""
@@ -187,7 +187,7 @@ class LiveGruRestorer(LiveRestorer):
         rows = np.array([*self._rows, *reading.rows])
         # Those of committed words are weighed; the last of them shows whether a sentence begins after it.
         last = max(earlier - 1, 0)
-        weighed = weigh_cases(words[last:], rows[last:], self._model, self._options, together=False)
+        weighed = weigh_cases(words[last:], rows[last:], self._model, self._options, live=True)
         rows[earlier:] = weighed[earlier - last :]
         texts = rewrite(words, rows, self._model, self._options, committed, request.continues)
         texts = texts[earlier : earlier + count]

@@ -122,41 +122,42 @@ def probabilities_of_each(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
-    after: Iterable[int | None] = (),
-    *,
-    together: bool = True,
+    live: Sequence[int | None] | None = None,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
-    `progress` is called with the number of words of all texts that the model has read. `after` are the pauses after
-    the last word of each text (ms), as far as known. `together`: all occurrences of a word in a text count for each.
-    Raises CappuncError.
+    `progress` is called with the number of words of all texts that the model has read. Of `live` texts, whose words are
+    still to come, these are the pauses after the last word of each (ms), as far as known. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     bare = [cached_strip(word.text)[0] for words in texts for word in words]
     silence: list[int | None] = [None] * len(bare)
     if options.pauses:
-        ends = [*after] or [None] * len(texts)
+        ends = live or [None] * len(texts)
         silence = [gap for words, end in zip(texts, ends, strict=True) if words for gap in (*pauses(words)[:-1], end)]
     turns = list(chain.from_iterable(map(turn_ends, texts)))
     counts = list(map(len, texts))
     chunks = [split(count, window, overlap, min_words_cut) for count in counts]
     offsets = accumulate(counts, initial=0)
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
-    rows = model.predict(bare, silence, turns, placed, options.conventions(model.config).code)
-    if progress is not None:
-        rows = _with_progress(rows, progress)
+
+    def told(read: tuple[Chunk, Rows]) -> tuple[Chunk, Rows]:
+        if progress is not None:
+            progress(read[0].stop)
+        return read
+
+    rows = map(told, model.predict(bare, silence, turns, placed, options.conventions(model.config).code))
     for own, words in zip(chunks, texts, strict=True):
-        yield weigh_cases(words, merge(own, islice(rows, len(own)), len(words)), model, options, together=together)
+        yield weigh_cases(words, merge(own, islice(rows, len(own)), len(words)), model, options, live=live is not None)
 
 
-def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, together: bool) -> Rows:
-    """The rows of a text with their cases weighed by the forms of words; `together` as in `probabilities_of_each`."""
+def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool) -> Rows:
+    """The rows of a text with their cases weighed by the forms of words, and by its other words if it is not `live`."""
     lexicon = _lexicon(model, options)
     if not lexicon.shares:
         return rows
     bare, labels = zip(*(cached_strip(word.text) for word in words), strict=True) if words else ((), ())
-    if not together:
+    if live:
         return weigh_forms(rows, bare, lexicon, model.config)
     return weigh_forms(rows, bare, with_witnesses(lexicon, bare, labels), model.config, model.engine.are_rare(bare))
 
@@ -246,9 +247,3 @@ def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         new = rewrite(words[first:last], rows[first:last], model, options)
         texts += new[start - first : stop - first]
     return texts
-
-
-def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:
-    for chunk, values in rows:
-        progress(chunk.stop)
-        yield chunk, values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from cappunc_cli import formats
@@ -10,7 +10,7 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.formats.splice import Edit, shown, splice
-from cappunc_cli.languages.language import ApostropheWords, Language
+from cappunc_cli.languages.language import Language
 from cappunc_cli.spelling.passage_words import PassageWords
 from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
 
@@ -46,7 +46,7 @@ def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
         ("--numbers", numbers, known.numbers),
         ("--apostrophes", apostrophes, known.apostrophes),
     ):
-        if asked and words is None:
+        if asked and not words:
             raise WrongUsage(f"{option} is for English only, not for {known.name}")
     if numbers:
         check_library()
@@ -73,9 +73,9 @@ def respell(
         )
     text = PassageWords(document, source, protected)
     changes: list[_Change] = []
-    if apostrophes and known.apostrophes is not None:
+    if apostrophes and known.apostrophes:
         changes += _missing_apostrophes(text, known.apostrophes)
-    if numbers and known.numbers is not None:
+    if numbers and known.numbers:
         for first, stop, digits in SpokenNumbers(text, known.numbers, known.code):
             if place := text.place(first, stop):
                 new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
@@ -89,15 +89,18 @@ def respell(
     return output, listed
 
 
-def _missing_apostrophes(text: PassageWords, known: ApostropheWords) -> Iterator[_Change]:
+def _missing_apostrophes(text: PassageWords, known: Mapping[str, frozenset[str]]) -> Iterator[_Change]:
     """Put the apostrophe into words that lack it (`dont`, `youre`), if they cannot be another word without it."""
     written = [word.text for word in text.words]
     curly = any("’" in word for word in written) and not any("'" in word for word in written)
+    sure, after_subject = (
+        {word.replace("'", "").lower(): word for word in known[key]} for key in ("sure", "after_subject")
+    )
     for i, bare in enumerate(text.bare):
-        new = known.sure.get(bare)
-        if new is None and text.before(i) in known.subjects and text.next(i + 1) not in known.objects:
-            new = known.after_subject.get(bare)
-        if new is None or text.before(i) in known.determiners or not text.may_change(i):
+        new = sure.get(bare)
+        if new is None and text.before(i) in known["subjects"] and text.next(i + 1) not in known["objects"]:
+            new = after_subject.get(bare)
+        if new is None or text.before(i) in known["determiners"] or not text.may_change(i):
             continue
         copies = text.words[i].places
         if any(len(copy) != 1 or text.source[slice(*copy[0])] != shown(text.source, copy) for copy in copies):

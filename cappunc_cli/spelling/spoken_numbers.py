@@ -7,14 +7,13 @@ exactly one number, time of day or year, they all stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from cappunc_cli.document.labels import Case
 from cappunc_cli.errors import WrongUsage, install_extra
-from cappunc_cli.languages.language import NumberWords
 from cappunc_cli.spelling.passage_words import PassageWords
 
 if TYPE_CHECKING:
@@ -64,12 +63,12 @@ class _Part:
 class SpokenNumbers:
     """Finds the numbers of one text."""
 
-    def __init__(self, text: PassageWords, known: NumberWords, code: str) -> None:
+    def __init__(self, text: PassageWords, known: Mapping[str, frozenset[str]], code: str) -> None:
         self._text = text
         self._known = known
         self._code = code
-        self._cardinals = known.units | known.teens | known.tens | known.scales | known.zeros
-        self._all = self._cardinals | known.ordinals | known.others
+        self._cardinals = known["units"] | known["teens"] | known["tens"] | known["scales"] | known["zeros"]
+        self._all = self._cardinals | known["ordinals"] | known["others"]
 
     def __iter__(self) -> Iterator[tuple[int, int, str]]:
         """Yield (first word, word after the last, digits) of each number to be written in digits, in order."""
@@ -105,8 +104,8 @@ class SpokenNumbers:
             return []
         if following := self._parts(i):
             return [following]
-        inside = (text.bare[i] == known.joining and parts[-1] in known.scales) or (
-            text.bare[i] == known.point and parts[-1] in self._cardinals
+        inside = (text.bare[i] in known["joining"] and parts[-1] in known["scales"]) or (
+            text.bare[i] in known["point"] and parts[-1] in self._cardinals
         )
         following = self._parts(i + 1) if inside and text.joined(i + 1) else []
         return [[text.bare[i]], following] if following and following[0] in self._cardinals else []
@@ -124,7 +123,7 @@ class SpokenNumbers:
             return True
         return (
             len(between) < 3
-            and all(text.bare[i] in self._known.links for i in between)
+            and all(text.bare[i] in self._known["links"] for i in between)
             and all(map(text.joined, range(one.stop, other.first + 1)))
         )
 
@@ -136,10 +135,10 @@ class SpokenNumbers:
             return None
         if not all(map(text.may_change, range(run.first, run.stop))):
             return None
-        if text.before(run.first) == known.point:  # decimals without a number before them
+        if text.before(run.first) in known["point"]:  # decimals without a number before them
             return None
         after = text.next(run.stop)
-        if after in known.vague or (after == known.joining and text.next(run.stop + 1) == "a"):  # ten and a half
+        if after in known["vague"] or (after in known["joining"] and text.next(run.stop + 1) == "a"):  # ten and a half
             return None
         digits = self._time_or_year(run) or self._single_number(run)
         return digits if digits and text.place(run.first, run.first + digits[0]) else None
@@ -147,21 +146,21 @@ class SpokenNumbers:
     def _single_number(self, run: _Run) -> tuple[int, str] | None:
         """As `_written`, for a run that is one number."""
         known, parts, count = self._known, run.parts, run.stop - run.first
-        if parts[0] in known.scales:  # a hundred and twenty
+        if parts[0] in known["scales"]:  # a hundred and twenty
             return None
-        if parts[-1] in known.large and count > 1:
+        if parts[-1] in known["large"] and count > 1:
             factor = self._read(parts[:-1])
             if factor is not None and not factor.is_ordinal and factor.value < 1000:
-                return (count - 1, factor.text) if factor.value >= 10 or known.point in parts else None
+                return (count - 1, factor.text) if factor.value >= 10 or not known["point"].isdisjoint(parts) else None
         whole = self._read(parts)
         if whole is None:
             return None
         if whole.is_ordinal:
-            certain = len(parts) > 1 and parts[-2] in known.tens and parts[-1] in known.ordinals
+            certain = len(parts) > 1 and parts[-2] in known["tens"] and parts[-1] in known["ordinals"]
             return (count, whole.text) if certain and whole.value < _GROUPED else None
-        if known.point in parts:
+        if not known["point"].isdisjoint(parts):
             return (count, whole.text) if whole.value < _GROUPED else None
-        if whole.value < 10 or not known.others.isdisjoint(parts):
+        if whole.value < 10 or not known["others"].isdisjoint(parts):
             return None
         return count, whole.text if whole.value < _GROUPED else f"{int(whole.text):,}"
 
@@ -169,26 +168,26 @@ class SpokenNumbers:
         """As `_written`, for a run that is the two numbers of a time of day or a year."""
         text, known = self._text, self._known
         first, second = self._value(run.parts[:1]), self._value(run.parts[1:])
-        if len(run.parts) == 3 and run.parts[1] in known.zeros and run.parts[2] in known.units:  # three oh five
+        if len(run.parts) == 3 and run.parts[1] in known["zeros"] and run.parts[2] in known["units"]:  # three oh five
             second = self._value(run.parts[2:])
         elif second < 10:
             return None
         before = text.before(run.first)
         # A number can end at a mark, or before a word that cannot be counted.
-        ends = not text.joined(run.stop) or text.bare[run.stop] in known.may_follow
+        ends = not text.joined(run.stop) or text.bare[run.stop] in known["may_follow"]
         if 1 <= first <= 12 and 0 < second < 60:
             ahead = [text.next(i) for i in range(run.stop, run.stop + 3)]
-            explicit = any(" ".join(ahead[:length]) in known.day_times for length in (1, 2, 3))
-            if explicit or (before in known.clock and second in _QUARTERS and ends):
+            explicit = any(" ".join(ahead[:length]) in known["day_times"] for length in (1, 2, 3))
+            if explicit or (before in known["clock"] and second in _QUARTERS and ends):
                 return run.stop - run.first, f"{first}:{second:02}"
-        if 13 <= first <= 20 and 0 < second < 100 and before in known.year and ends:
+        if 13 <= first <= 20 and 0 < second < 100 and before in known["year"] and ends:
             return run.stop - run.first, f"{first}{second:02}"
         return None
 
     def _value(self, parts: list[str]) -> int:
         """The cardinal below a hundred that these words are, or -1."""
-        number = self._read(parts) if parts and not self._known.scales.intersection(parts) else None
-        return int(number.value) if number and not number.is_ordinal and self._known.point not in parts else -1
+        number = self._read(parts) if parts and not self._known["scales"].intersection(parts) else None
+        return int(number.value) if number and not number.is_ordinal and self._known["point"].isdisjoint(parts) else -1
 
     def _read(self, parts: list[str]) -> Occurence | None:
         """The number that text_to_num reads, if all the parts together are one number."""

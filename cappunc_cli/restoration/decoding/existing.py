@@ -202,23 +202,20 @@ def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
 
 def _fit_styles(expected: Probabilities, kinds: Numbers, weight: Floats) -> tuple[float, float]:
     """The nats by which marks within sentences, and sentence ends, are more frequent than expected in this text."""
-    within, ends = (_style_fits(expected, kinds, kind, weight) for kind in (_WITHIN, _END))
+    found = []
+    for kind, deviation in zip((_WITHIN, _END), tuned.WRITER_DEVIATIONS, strict=True):
+        free = (kinds == kind) | (kinds == _NO_MARK)
+        odds, shows = expected[free, kind] / (1 - expected[free, kind]), kinds[free] == kind
+        raised = odds[:, None] * np.exp(_STYLES)
+        chance = (raised / (1 + raised))[:, None] * _SHARES[:, None]
+        fits = np.tensordot(weight[free], np.log(np.where(shows[:, None, None], chance, 1 - chance)), 1)
+        found.append(fits - (_STYLES / deviation) ** 2 / 2)
+    within, ends = found  # log-probabilities [shares, styles]
     share, end_style = np.unravel_index(ends.argmax(), ends.shape)
     # A text that lacks all marks within sentences does not show how many its writer would set.
     lacks_all = within[0].max() > within[share].max()
     own = 0.0 if lacks_all else float(_STYLES[within[share].argmax()])
     return own, float(_STYLES[end_style])
-
-
-def _style_fits(expected: Probabilities, kinds: Numbers, kind: int, weight: Floats) -> Floats:
-    """Log-probabilities [shares, styles] of the places that have a mark of some `kind` or none."""
-    free = (kinds == kind) | (kinds == _NO_MARK)
-    odds, shows = expected[free, kind] / (1 - expected[free, kind]), kinds[free] == kind
-    raised = odds[:, None] * np.exp(_STYLES)
-    probability = (raised / (1 + raised))[:, None] * _SHARES[:, None]
-    fits: Floats = np.tensordot(weight[free], np.log(np.where(shows[:, None, None], probability, 1 - probability)), 1)
-    fits -= (_STYLES / tuned.WRITER_DEVIATIONS[kind - 1]) ** 2 / 2
-    return fits
 
 
 def _mark_likelihoods(expected: Probabilities, kinds: Numbers) -> Floats:

@@ -36,7 +36,7 @@ class Model:
     `ensemble` are other models whose probabilities count in their languages, each with its share.
 
     >>> model = cappunc.load_model("en")
-    >>> model.config.languages, model.lexicons["en"]["iphone"]
+    >>> model.config.languages, model.lexicons["en"].get("iphone")
     (('en',), 'iPhone')
     """
 
@@ -64,9 +64,6 @@ class Model:
         members = self.members(language)
         engines = [self.engine, *(member.engine for member, _ in members)]
         rows, *others = (engine.predict(words, pauses, turns, chunks) for engine in engines)
-        if not members:
-            yield from rows
-            return
         weights = [_weights(part, member.config, self.config) for member, part in members]
         own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
         for (chunk, values), *theirs in zip(rows, *others, strict=True):

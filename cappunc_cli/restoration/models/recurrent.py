@@ -103,7 +103,8 @@ class GruEngine:
         # The new words of all windows, and the pieces of all words, are padded to the same number.
         first = min(map(len, kept)) - 1
         new = max(lengths) - first
-        pieces = self._pieces(windows, first)
+        words = list(dict.fromkeys(chain.from_iterable(window.words[first:] for window in windows)))
+        pieces = dict(zip(words, self.encoder.pieces(words), strict=True))
         padding = [self.encoder.padding] * max(map(len, pieces.values()))
         padded = {word: [*ids, *padding[len(ids) :]] for word, ids in pieces.items()}
         ids, after, known_after = [], [], []
@@ -136,8 +137,3 @@ class GruEngine:
             GruReading(rows[: window.wanted, i].copy(), np.concatenate([before[:, i], read[:, i]]))
             for i, window in enumerate(windows)
         ]
-
-    def _pieces(self, windows: Sequence[GruWindow], first: int) -> dict[str, list[int]]:
-        """The piece ids of each distinct word in the windows, from index `first` on."""
-        words = list(dict.fromkeys(chain.from_iterable(window.words[first:] for window in windows)))
-        return dict(zip(words, self.encoder.pieces(words), strict=True))

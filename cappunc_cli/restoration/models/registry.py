@@ -247,14 +247,10 @@ def find_member(directory: Path, name: str) -> Path:
     return beside if (beside / ENGINES[NETWORK].config).is_file() else find_model(name)
 
 
-def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
-    """The codes of all languages that have a model, sorted."""
-    return sorted({code for config in _configs(engine).values() for code in config.languages})
-
-
-def known_languages() -> list[str]:
-    """The codes of all languages that have a model of any engine, sorted."""
-    return sorted({code for engine in ENGINES.values() for code in model_languages(engine)})
+def model_languages(*engines: EngineSpec) -> list[str]:
+    """The codes of all languages that have a model of these engines, or of any, sorted."""
+    configs = [config for engine in engines or ENGINES.values() for config in _configs(engine).values()]
+    return sorted({code for config in configs for code in config.languages})
 
 
 def languages_of(model: str, engine: str) -> list[str]:

@@ -16,9 +16,9 @@ from unicodedata import normalize
 
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
+from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise
 from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
 SETS = {

@@ -32,7 +32,7 @@ WORDS = 1500
 
 def without_counts(model: Model, language: str) -> Model:
     """The model with the forms of its lexicon, but not how often each is written."""
-    lexicons: Any = {**model.lexicons, language: Lexicon(dict(model.lexicons[language]))}
+    lexicons: Any = {language: Lexicon(dict(model.lexicons[language].forms()))}
     return replace(model, lexicons=lexicons)
 
 

@@ -26,7 +26,7 @@ from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker, WorkOrder
-from cappunc_cli.restoration.models.registry import known_languages
+from cappunc_cli.restoration.models.registry import model_languages
 from tests.benchmarks.measuring import head, options_with_data, print_report
 
 TEXTS = {
@@ -99,7 +99,7 @@ def right(source: str, lines: Sequence[Line], main: str) -> float:
     """The share of lines whose language is found."""
     document = formats.read(source, "mixed.srt")
     found = [main] * len(document.words)
-    for code, numbers in stretches(document, known_languages()):
+    for code, numbers in stretches(document, model_languages()):
         for i in numbers:
             found[i] = code
     good = at = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.mark_spacing import space_marks
+from cappunc_cli.restoration.orthography import space_marks
 
 FRENCH = language("fr")
 BARE = ["bonjour", "anna", "où", "vas-tu", "dit-il"]

@@ -22,11 +22,11 @@ from cappunc_cli.errors import BadInput, BadModel
 from cappunc_cli.features.train.dataset import TokenStream, Types
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restoration.models import trigrams
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for, installed, model_languages, verify_model
 from cappunc_cli.restoration.models.trigrams import NgramEngine
+from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise
 from cappunc_cli.restoration.pipeline import restore
 from models.lab.ngram.estimate import estimate
 from models.lab.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
