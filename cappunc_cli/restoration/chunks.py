@@ -62,8 +62,8 @@ def split(count: int, window: int, overlap: int, min_words_cut: int | None = Non
 def merge(chunks: Sequence[Chunk], rows: Iterable[tuple[Chunk, Rows]], count: int) -> Rows:
     """Merge the rows of `chunks` into one array [count, labels].
 
-    `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator, of
-    which only the result is held. Raises CappuncError unless the chunks keep each of the `count` words exactly once.
+    `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator.
+    Raises CappuncError unless the chunks keep each of the `count` words exactly once.
     """
     if not chunks:
         return np.zeros((0, 0), np.float32)
@@ -71,10 +71,6 @@ def merge(chunks: Sequence[Chunk], rows: Iterable[tuple[Chunk, Rows]], count: in
     ends = [0, *(chunk.stop - chunk.after for chunk in chunks)]
     if [chunk.start + chunk.before for chunk in chunks] != ends[:-1] or ends[-1] != count:
         raise CappuncError(f"the chunks do not cover the {count} words")
-    merged: Rows | None = None
-    for chunk, (first, end), (_, values) in zip(chunks, pairwise(ends), rows, strict=True):
-        if merged is None:
-            merged = np.zeros((count, values.shape[1]), np.float32)
-        merged[first:end] = values[first - chunk.start : end - chunk.start]
-    assert merged is not None  # chunks is not empty and zip is strict
-    return merged
+    # Copies: views would keep the rows of every chunk.
+    read = zip(chunks, pairwise(ends), rows, strict=True)
+    return np.concatenate([rows[a - chunk.start : b - chunk.start].copy() for chunk, (a, b), (_, rows) in read])

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.formats.splice import Edit, shown, splice
 from cappunc_cli.languages.language import Language
 from cappunc_cli.spelling.passage_words import PassageWords
 from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
-
-#: The text, start, end, cue and turn of a word.
-_TimedText = tuple[str, int | None, int | None, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,15 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     """
     again = formats.read_again(document, output)
     old, new = document.words, again.words
-    if _expected_words(document, changes) != list(map(_timed_text, new)) or document.speakers != again.speakers:
+    expected, found = ([(one.text, one.start, one.end, one.cue, one.turn) for one in words] for words in (old, new))
+    for change in reversed(changes):
+        first, stop = change.number - 1, change.number - 1 + change.words
+        if " ".join(text for text, *_ in expected[first:stop]) != change.old:
+            raise BadInput(f"word {change.number} is not “{change.old}”")
+        # A new word starts with the first one that it replaces, and ends with the last.
+        _, start, _, cue, turn = expected[first]
+        expected[first:stop] = [(change.new, start, expected[stop - 1][2], cue, turn)]
+    if expected != found or document.speakers != again.speakers:
         raise BadInput("the result differs in more than the listed words")
     undo: list[Edit] = []
     removed = 0
@@ -157,19 +162,3 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
         removed += change.words - 1
     if splice(output, undo) != source:
         raise BadInput("the result differs in more than the listed words")
-
-
-def _timed_text(word: Word) -> _TimedText:
-    return word.text, word.start, word.end, word.cue, word.turn
-
-
-def _expected_words(document: Document, changes: Sequence[Respelled]) -> list[_TimedText]:
-    """The words after the changes: a new one starts with the first one that it replaces, and ends with the last."""
-    words = list(map(_timed_text, document.words))
-    for change in reversed(changes):
-        first, stop = change.number - 1, change.number - 1 + change.words
-        if " ".join(text for text, *_ in words[first:stop]) != change.old:
-            raise BadInput(f"word {change.number} is not “{change.old}”")
-        _, start, _, cue, turn = words[first]
-        words[first:stop] = [(change.new, start, words[stop - 1][2], cue, turn)]
-    return words

@@ -12,7 +12,7 @@ otherwise of the word.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,8 +80,13 @@ def find_low_confidence(passage: Passage, missing: Missing, below: float) -> lis
     known = evidence(passage, "replace")
     with_rules, terms = add_lexical_rules(passage, known)
     marks = _doubtful_marks(passage, known, missing, below)
+    # Where it is doubtful whether a sentence ends, the case of the next word says nothing.
+    open_end = missing.lacks_marks.copy()
+    for i, doubt in marks.items():
+        signs = {*passage.labels[i].signs, doubt.instead} - {""}
+        open_end[i] |= any(FOLD.get(sign, sign) in TERMINAL for sign in signs)
     certain = np.array([ruled is not label for ruled, label in zip(with_rules, passage.labels, strict=True)])
-    free = ~(certain | missing.lacks_marks | missing.lacks_case | _after_open_end(passage, marks, missing))
+    free = ~(certain | missing.lacks_marks | missing.lacks_case | np.append(False, open_end[:-1]))
     cases = _doubtful_cases(passage, known, free, below) | _missed_terms(passage, with_rules, terms)
     halves = _missing_halves(passage, known, missing) if below > 0 and passage.conventions.opening else {}
     doubts: list[LowConfidence | None] = []
@@ -142,15 +147,6 @@ def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: 
         mark = _best_of_kind(text, i, kind)
         doubts[i] = LowConfidence(i, "mark", labels[i].mark, float(written[i]), mark, float(others[i, kind]))
     return doubts
-
-
-def _after_open_end(passage: Passage, marks: Mapping[int, LowConfidence], missing: Missing) -> Flags:
-    """The words before which it is doubtful whether a sentence ends, [n]: their case says nothing."""
-    doubtful = missing.lacks_marks.copy()
-    for i, doubt in marks.items():
-        signs = {*passage.labels[i].signs, doubt.instead} - {""}
-        doubtful[i] |= any(FOLD.get(sign, sign) in TERMINAL for sign in signs)
-    return np.append(False, doubtful[:-1])
 
 
 def _doubtful_cases(passage: Passage, known: Evidence, free: Flags, below: float) -> dict[int, LowConfidence]:

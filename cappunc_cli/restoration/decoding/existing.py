@@ -347,7 +347,13 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
 
     Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
     """
-    marks, case = (_by_step(likelihoods.reshape(len(by_marks), -1)) for likelihoods in (by_marks, by_case))
+    steps = []
+    for likelihoods in (by_marks, by_case.reshape(len(by_case), -1)):
+        # Of the words of each step together, relative to the largest.
+        least, firsts = np.maximum(likelihoods, np.float32(1e-4)), np.arange(0, len(likelihoods), tuned.STEP)
+        products = np.multiply.reduceat(least, firsts, 0)
+        steps.append(products / products.max(1, keepdims=True))
+    marks, case = steps
     gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _MARK_STATES[:, 1]]
     flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
     forward = np.empty_like(flat)
@@ -365,14 +371,6 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
         back /= back.max()
     forward /= forward.sum(1, keepdims=True)
     found: Floats = forward.reshape(gains.shape)
-    return found
-
-
-def _by_step(likelihoods: Floats) -> Floats:
-    """The likelihoods [steps, states] of the words of each step together, relative to the largest."""
-    least = np.float32(1e-4)
-    products = np.multiply.reduceat(np.maximum(likelihoods, least), np.arange(0, len(likelihoods), tuned.STEP), 0)
-    found: Floats = products / products.max(1, keepdims=True)
     return found
 
 
