@@ -21,7 +21,7 @@ from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import recheck
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
-from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.model import Model
@@ -96,7 +96,7 @@ def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> S
     ]
     samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
-        sentence_end_probability(read_passage(sample, rows, model, options).posteriors)
+        read_passage(sample, rows, model, options).posteriors.end_probability()
         for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
     )
     blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]

@@ -33,7 +33,6 @@ from cappunc_cli.restoration.decoding.passage import (
     Posteriors,
     Probabilities,
     fold_marks,
-    sentence_end_probability,
 )
 
 #: The kinds of mark: none, within a sentence, and at its end.
@@ -106,7 +105,7 @@ def reweigh_cases(text: Posteriors, weighed: Posteriors) -> Rows:
     A word is lower if no sentence begins with it and it is no name, so P(lower) grows in proportion to P(no sentence
     end before it), and P(capital) loses as much. Where sentence ends became more probable, cases do not change.
     """
-    before, after = (np.maximum(1 - sentence_end_probability(t)[:-1], _LEAST) for t in (text, weighed))
+    before, after = (np.maximum(1 - t.end_probability()[:-1], _LEAST) for t in (text, weighed))
     cases = text.cases.copy()
     lower, capital = cases[1:, LOWER], cases[1:, CAPITAL]
     moved = np.clip(lower * (after / before - 1), 0, capital)

@@ -34,8 +34,6 @@ from cappunc_cli.restoration.decoding.passage import (
     Posteriors,
     Probabilities,
     contain_any,
-    sentence_end_probability,
-    sentence_ends,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
 from cappunc_cli.restoration.lexicon import mixed_form, start_form
@@ -67,7 +65,7 @@ def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotati
     Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
     mixed forms, and words without a capital form, do not depend on the start.
     """
-    starts = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
+    starts = np.append(np.float32(1), text.end_probability(as_read=True)[:-1])
     opening = text.paired.get(PairedMark.OPEN_QUOTE)
     if quotations and opening is not None:
         starts = np.where(opening > tuned.QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
@@ -87,7 +85,7 @@ def capital_probability(
     `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
     """
     text, marks = passage.posteriors, placed.columns
-    ended = sentence_ends(text, marks)
+    ended = text.ended(marks)
     # `“What?” he asked`: the sentence may go on or end here.
     open_end = _IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
@@ -140,7 +138,7 @@ def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> lis
         mixed |= cases == UPPER
     if not mixed.any():
         return labels
-    starts = np.append(True, sentence_ends(passage.posteriors, placed.columns)[:-1])
+    starts = np.append(True, passage.posteriors.ended(placed.columns)[:-1])
     for i in np.flatnonzero(mixed).tolist():
         word = passage.bare[i]
         if cases[i] == UPPER:

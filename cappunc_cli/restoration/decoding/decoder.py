@@ -47,8 +47,6 @@ from cappunc_cli.restoration.decoding.passage import (
     Probabilities,
     columns,
     read_rows,
-    sentence_end_probability,
-    sentence_ends,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
 
@@ -127,7 +125,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     within = capital_within_sentence(text, capital)
     if 0 < committed < len(words):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
-        within[committed] -= tuned.LATE_COST * sentence_end_probability(text)[committed - 1]
+        within[committed] -= tuned.LATE_COST * text.end_probability()[committed - 1]
     scores = _mark_scores(passage, known)
     marks = scores.argmax(1)
     if config.crf:
@@ -243,7 +241,7 @@ def _accidental_labels(
     the text.
     """
     spans = []
-    starts = np.append(True, (sentence_ends(text, marks) | turns)[:-1])
+    starts = np.append(True, (text.ended(marks) | turns)[:-1])
     for i in colons.tolist():
         start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
         # The first word is capital anyway, so a single word must be in upper case.

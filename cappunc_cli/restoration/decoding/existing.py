@@ -31,7 +31,6 @@ from cappunc_cli.restoration.decoding.passage import (
     Posteriors,
     Probabilities,
     columns,
-    sentence_end_probability,
     writing_style,
 )
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
@@ -122,7 +121,7 @@ def find_missing(passage: Passage) -> Missing:
     text = passage.posteriors
     kinds = _KINDS[marks]
     kinds[text.has(WordProperty.ABBREVIATION) & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
-    ends = sentence_end_probability(text)
+    ends = text.end_probability()
     none = text.marks[:, NONE]
     expected = _smoothed(
         np.stack([none, np.maximum(1 - none - ends, 0), ends], 1),
@@ -251,7 +250,7 @@ class _Capitals:
 def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected: Probabilities) -> _Capitals:
     text, labels = passage.posteriors, passage.labels
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
-    before = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
+    before = np.append(np.float32(1), text.end_probability(as_read=True)[:-1])
     own: Probabilities = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
     own = _smoothed(own, tuned.UNPREDICTABLE)
     turns = np.append(False, passage.turn_ends[:-1])

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -97,7 +97,7 @@ def close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags)
     opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)]
     if not opened:
         return marks
-    marks, ended, free = marks.copy(), sentence_ends(passage.posteriors, marks), free & ~passage.followed
+    marks, ended, free = marks.copy(), passage.posteriors.ended(marks), free & ~passage.followed
     fixed = ~free if passage.options.existing == "keep" else passage.followed
     closed_within = [_split_at_mark(word)[1] != "" for word in passage.bare]
     limits = [*opened[1:], len(marks)]
@@ -135,7 +135,7 @@ def place_paired_marks(passage: Passage, marks: Indices, before: list[str], afte
     language = passage.conventions
     asked = passage.options.paired_marks(passage.config)
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
-    ended = sentence_ends(passage.posteriors, marks)
+    ended = passage.posteriors.ended(marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
         opens, closes = _find_quotations(passage, ended)

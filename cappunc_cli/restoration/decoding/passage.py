@@ -36,9 +36,8 @@ from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
-#: The columns of the marks that end a sentence, and the same as flags for all columns.
+#: The columns of the marks that end a sentence.
 ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
-_IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
 #: Marks that show that a text is punctuated; one with only `…` and `—` has pauses written down.
 _IN_PROSE = np.array([mark != "" and mark in (*TERMINAL, ",", ";") for mark in MARK_CLASSES])
 #: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
@@ -74,6 +73,23 @@ class Posteriors:
         """Which words have at least one of these properties, [n]."""
         flags: Flags = (self.properties & int(properties)) != 0  # numpy is slow with an enum
         return flags
+
+    def end_probability(self, *, as_read: bool = False) -> Probabilities:
+        """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none.
+
+        `as_read`: but that of one with spaces does, as for the model, which may expect a capital after it for no other
+        reason.
+        """
+        shortened = self.has(WordProperty.ABBREVIATION)
+        if as_read:
+            shortened &= ~self.has(WordProperty.SPACED)
+        ends: Probabilities = self.marks[:, ENDS].sum(1) - np.where(shortened, self.marks[:, PERIOD], 0)
+        return ends
+
+    def ended(self, marks: Indices | Numbers) -> Flags:
+        """Which words end a sentence with these marks, [n]; an abbreviation's period ends none."""
+        ended: Flags = np.isin(marks, ENDS) & ~(self.has(WordProperty.ABBREVIATION) & (marks == PERIOD))
+        return ended
 
 
 #: Of a passage that no model has read yet.
@@ -161,25 +177,6 @@ def read_rows(passage: Passage, rows: Rows) -> Posteriors:
     text = restrict_posteriors(rows, properties, passage.config)
     initial = initial_properties(bare, labels, passage.turn_ends, text.cases[:, LOWER], properties, language)
     return replace(text, properties=properties | initial)
-
-
-def sentence_end_probability(text: Posteriors, *, as_read: bool = False) -> Probabilities:
-    """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none.
-
-    `as_read`: but that of one with spaces does, as for the model, which may expect a capital after it for no other
-    reason.
-    """
-    shortened = text.has(WordProperty.ABBREVIATION)
-    if as_read:
-        shortened &= ~text.has(WordProperty.SPACED)
-    ends: Probabilities = text.marks[:, ENDS].sum(1) - np.where(shortened, text.marks[:, PERIOD], 0)
-    return ends
-
-
-def sentence_ends(text: Posteriors, marks: Indices | Numbers) -> Flags:
-    """Which words end a sentence, [n]; an abbreviation's period ends none."""
-    ended: Flags = _IS_END[marks] & ~(text.has(WordProperty.ABBREVIATION) & (marks == PERIOD))
-    return ended
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
