@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from cappunc_cli.restoration.decoding.passage import (
     PERIOD,
     Indices,
     Passage,
+    PlacedMarks,
     Posteriors,
     Probabilities,
     contain_any,
@@ -40,14 +40,6 @@ from cappunc_cli.restoration.lexicon import mixed_form, start_form
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
-
-
-class PlacedMarks(NamedTuple):
-    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
-
-    columns: Indices
-    before: Sequence[str]
-    after: Sequence[str]
 
 
 def shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:

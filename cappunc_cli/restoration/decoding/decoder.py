@@ -19,7 +19,6 @@ from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
 from cappunc_cli.restoration.decoding.capitals import (
-    PlacedMarks,
     capital_form,
     capital_probability,
     capital_within_sentence,
@@ -29,12 +28,7 @@ from cappunc_cli.restoration.decoding.capitals import (
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.paired_marks import (
-    close_questions,
-    place_paired_marks,
-    viterbi,
-    without_opening_marks,
-)
+from cappunc_cli.restoration.decoding.paired_marks import place_marks, viterbi, without_opening_marks
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
@@ -141,7 +135,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         for _, stop in speakers:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    placed = _place_marks(passage, marks, scores, known.marks < 0)
+    placed = place_marks(passage, marks, scores, known.marks < 0)
     titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
     if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
@@ -151,28 +145,6 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return written_labels(passage, cases, placed)
-
-
-def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
-    """Place the marks beside what the words have, and the paired marks.
-
-    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
-    if nothing else does.
-    """
-    language, written = passage.conventions, passage.labels
-    if language.opening:
-        marks = close_questions(passage, marks, scores, free)
-    names = [MARK_CLASSES[mark] for mark in marks.tolist()]
-    before = [label.before for label in written]
-    after = [
-        label.with_mark(name, quoted=language.is_quoted(name)).after
-        if label.after and label.mark != name
-        else label.after or name
-        for label, name in zip(written, names, strict=True)
-    ]
-    if language.opening or passage.options.paired_marks(passage.config):
-        place_paired_marks(passage, marks, before, after)
-    return PlacedMarks(marks, before, after)
 
 
 def _mark_scores(passage: Passage, known: Evidence) -> Rows:

@@ -21,17 +21,12 @@ import numpy as np
 from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, TERMINAL, UPPER, Case, Label, dress
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
-from cappunc_cli.restoration.decoding.capitals import (
-    PlacedMarks,
-    capital_form,
-    capital_probability,
-    capital_within_sentence,
-)
+from cappunc_cli.restoration.decoding.capitals import capital_form, capital_probability, capital_within_sentence
 from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, Posteriors, columns
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, PlacedMarks, Posteriors, columns
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.restoration.lexicon import mixed_form
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, contain_any
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -86,7 +86,7 @@ def _pairs(passage: Passage) -> dict[str, str]:
     return {mark: opener for mark, opener in zip(CLOSING, opening, strict=False) if mark in wanted}
 
 
-def close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
+def _close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
     """The marks [n] with a `?` for each existing `¿` that is not closed before the next sentence.
 
     A period at the end of its sentence becomes the `?`, unless existing marks are kept. Without a sentence end the `?`
@@ -130,11 +130,22 @@ def _is_question(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
 
 
-def place_paired_marks(passage: Passage, marks: Indices, before: list[str], after: list[str]) -> None:
-    """Place the paired marks in the texts before and after each word, which have its mark and what it had before."""
-    language = passage.conventions
-    asked = passage.options.paired_marks(passage.config)
+def place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
+    """The marks beside what the words have, and the paired marks.
+
+    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
+    if nothing else does.
+    """
+    language, asked = passage.conventions, passage.options.paired_marks(passage.config)
+    marks = _close_questions(passage, marks, scores, free)
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
+    before = [label.before for label in passage.labels]
+    after = [
+        label.with_mark(name, quoted=language.is_quoted(name)).after
+        if label.after and label.mark != name
+        else label.after or name
+        for label, name in zip(passage.labels, names, strict=True)
+    ]
     ended = passage.posteriors.ended(marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
@@ -150,6 +161,7 @@ def place_paired_marks(passage: Passage, marks: Indices, before: list[str], afte
     if PairedMark.OPEN_DASH in asked:
         for i in np.flatnonzero(_find_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
+    return PlacedMarks(marks, before, after)
 
 
 def _opening_offset(before: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +145,14 @@ class Passage:
         own = self.conventions.quotes
         apostrophes = {c for word in self.bare for c in "'’" if c in word} if own == ("“", "”") else set()
         return ('"', '"') if apostrophes == {"'"} else own
+
+
+class PlacedMarks(NamedTuple):
+    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
+
+    columns: Indices
+    before: Sequence[str]
+    after: Sequence[str]
 
 
 def restrict_posteriors(probabilities: Rows, properties: WordProperties, config: ModelConfig) -> Posteriors:
