@@ -34,8 +34,6 @@ class Parted:
     def of(cls, words: Sequence[Word], lexicon: Lexicon) -> Parted:
         """The words in parts."""
         signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
-        if not signs:
-            return cls(words, words, range(len(words)), {})
         owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
         return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
 
@@ -59,8 +57,6 @@ class Parted:
 
     def joined(self, texts: Sequence[str]) -> list[str]:
         """One text for each word, given those of the parts."""
-        if not self.signs:
-            return list(texts)
         rest = iter(texts)
         found = []
         for i, word in enumerate(self.words):
@@ -86,23 +82,21 @@ def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
 def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
     text, first = word.text, 0
-    for start, stop in signs:
+    if not signs:
+        yield word
+        return
+    for start, stop in (*signs, (len(text), len(text))):
         own = text[first:stop] if cached_strip(text[first:stop])[1].after else text[first:start]
-        begins = first == 0
+        begins, ends = first == 0, stop == len(text)
         yield replace(
             word,
             text=own,
             start=word.start if begins else None,
-            end=None,
+            end=word.end if ends else None,
             places=(),
             sound=word.sound and begins,
             preceded=word.preceded and begins,
-            followed=True,  # no mark comes between a word and the sign after it
+            followed=word.followed or not ends,  # no mark comes between a word and the sign after it
             blank_before=word.blank_before and begins,
         )
         first = stop
-    yield (
-        word
-        if not first
-        else replace(word, text=text[first:], start=None, places=(), sound=False, preceded=False, blank_before=False)
-    )
