@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 from cappunc_cli.evaluation import Evaluation, Sample
@@ -18,9 +19,9 @@ from cappunc_cli.evaluation.calibration import COLUMNS
 #: Words shown on either side, and about the most mistakes in all.
 _CONTEXT, _MOST = 8, 3000
 #: Weights of mistakes without a probability: a wrong sentence end misleads readers, a comma hardly does.
-_SENTENCE, _EXCHANGE, _COMMA, _CASE = 0.9, 0.6, 0.4, 0.3
+_WEIGHTS = {"sentence end": 0.9, "question mark": 0.9, "other mark": 0.6, "comma": 0.4, "capital": 0.3}
+_AROUND = 0.4
 _PLAIN = Label()
-_CASES = {Case.LOWER: "", Case.CAPITAL: "Capital", Case.UPPER: "UPPER", Case.MIXED: "mIxed"}
 #: The corrections of an editor, as a report names them.
 EDITS = tuple(
     f"{what} {how}"
@@ -84,12 +85,11 @@ def _edit_of_mark(wanted: str, found: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One wrong mark or case.
+    """One correction that an editor would make, of the kind `group` (one of EDITS).
 
-    `group` is the class to filter by (`missed ,`, `false .`, `, for .`, `Capital missed`);
-    `start` is in milliseconds, or None; the word is given as both sides write it ('' if a
-    side lacks it) between words of the hypothesis; `weight` is 0 to 1, 1 the worst: the
-    probability that the model gave to marks other than the true one, if there are probabilities.
+    `start` is in milliseconds, or None; the word is given as both sides write it ('' if a side lacks it) between words
+    of the hypothesis; `weight` is 0 to 1, 1 the worst: the probability that the model gave to marks other than the true
+    one, if there are probabilities.
     """
 
     file: str
@@ -117,46 +117,31 @@ def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
 
 
 def _mistakes(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
-    place = 0  # the hypothesis word that a missing one would follow
     # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
-    asked = frozenset[PairedMark]().union(*(label.paired for label in {label for _, label in alignment.hypothesis}))
-    words = sample.hypothesis
-    for i, j, ours, theirs in _labels(alignment):
-        place = place if j is None else j
+    paired = frozenset[PairedMark]().union(*(label.paired for label in {label for _, label in alignment.hypothesis}))
+    asked = {"opening mark": paired - QUOTE_PAIR, "quotation mark": paired & QUOTE_PAIR, "capital": evaluation.cased}
+    labels, words = list(_labels(alignment)), sample.hypothesis
+    # For each pair the hypothesis word, or the one that a missing word would follow.
+    places = list(accumulate((j for _, j, _, _ in labels), lambda last, j: last if j is None else j, initial=0))[1:]
+    for edit, number in alignment_edits(alignment):
+        what, (i, j, ours, theirs), place = edit.rpartition(" ")[0], labels[number], places[number] or 0
         true, found = (evaluation.fold.get(m, m) for m in (ours.mark if ours else "", theirs.mark if theirs else ""))
-        groups: list[tuple[str, float]] = []
-        if true != found:
-            groups.append((_group(true, found), _weight(sample, j, true, found)))
-        ours_around, theirs_around = (label.paired & asked if label else frozenset() for label in (ours, theirs))
-        groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
-        groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
+        is_mark = what not in asked
         # The case of a substituted word cannot be compared.
-        same = ours and theirs and alignment.reference[i][0] == alignment.hypothesis[j][0]  # type: ignore[index]
-        if evaluation.cased and ours and theirs and same and (ours.case, ours.form) != (theirs.case, theirs.form):
-            groups.append((_group(_CASES[ours.case], _CASES[theirs.case], "{} missed"), _CASE))
-        for group, weight in groups:
-            yield Mistake(
-                sample.name,
-                sample.starts[place] if place < len(sample.starts) else None,
-                group,
-                " ".join(words[max(place - _CONTEXT, 0) : place + (j is None)]),
-                sample.reference[i] if i is not None else "",
-                words[j] if j is not None else "",
-                " ".join(words[place + 1 : place + 1 + _CONTEXT]),
-                weight,
-            )
-
-
-def _group(true: str, found: str, missed: str = "missed {}") -> str:
-    if not true:
-        return f"false {found}"
-    return f"{found} for {true}" if found else missed.format(true)
-
-
-def _weight(sample: Sample, j: int | None, true: str, found: str) -> float:
-    if sample.probabilities is not None and j is not None and true in COLUMNS:
-        return 1 - float(sample.probabilities[j, COLUMNS.index(true)])
-    ends = [mark != "" and mark in TERMINAL for mark in (true, found)]
-    if ends[0] != ends[1]:
-        return _SENTENCE
-    return _EXCHANGE if true and found else _COMMA
+        if what == "capital" and alignment.reference[i or 0][0] != alignment.hypothesis[j or 0][0]:
+            continue
+        if (is_mark and true == found) or not asked.get(what, True):
+            continue
+        weight = _WEIGHTS.get(what, _AROUND)
+        if is_mark and sample.probabilities is not None and j is not None and true in COLUMNS:
+            weight = 1 - float(sample.probabilities[j, COLUMNS.index(true)])
+        yield Mistake(
+            sample.name,
+            sample.starts[place] if place < len(sample.starts) else None,
+            edit,
+            " ".join(words[max(place - _CONTEXT, 0) : place + (j is None)]),
+            sample.reference[i] if i is not None else "",
+            words[j] if j is not None else "",
+            " ".join(words[place + 1 : place + 1 + _CONTEXT]),
+            weight,
+        )

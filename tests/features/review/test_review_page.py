@@ -598,9 +598,9 @@ def test_a_report_shows_the_mistakes_of_one_kind(browser: Any, tmp_path: Path) -
     shown = (
         "return [...document.querySelectorAll('li[data-group]')].filter((e) => !e.hidden).map((e) => e.dataset.group)"
     )
-    assert browser.execute_script(shown) == ["missed .", "missed ,", "Capital missed"]
-    browser.execute_script("document.querySelector('button[data-group=\"missed ,\"]').click()")
-    assert browser.execute_script(shown) == ["missed ,"]
+    assert browser.execute_script(shown) == ["sentence end missed", "comma missed", "capital missed"]
+    browser.execute_script("document.querySelector('button[data-group=\"comma missed\"]').click()")
+    assert browser.execute_script(shown) == ["comma missed"]
 
 
 def heard(browser: Any) -> list[dict[str, Any]]:
