@@ -20,26 +20,21 @@ _RECOGNISER = re.compile(
 def asked_names(given: Sequence[str]) -> dict[str, str]:
     """The names asked for, by label: each of `given` is `LABEL=NAME`, or a file of such lines.
 
-    Raises BadOption for anything else, and OSError.
+    Raises BadOption for anything else.
     """
     names: dict[str, str] = {}
     for item in given:
-        lines = [item] if "=" in item else [line for line in _lines(item) if line.strip() and not line.startswith("#")]
+        try:
+            lines = [item] if "=" in item else Path(item).read_text("utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise BadOption(f"“{item}” is neither LABEL=NAME nor a file of such lines in UTF-8", "--speaker") from None
         for line in lines:
             label, equals, name = line.partition("=")
-            if not (equals and label.strip() and name.strip()):
+            if equals and label.strip() and name.strip():
+                names[label.strip()] = name.strip().strip('"')
+            elif line in given or (line.strip() and not line.startswith("#")):
                 raise BadOption(f"“{line.strip()}” is not LABEL=NAME, such as SPEAKER_01=Bob", "--speaker")
-            names[label.strip()] = name.strip().strip('"')
     return names
-
-
-def _lines(file: str) -> list[str]:
-    try:
-        return Path(file).read_text("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise BadOption(f"{file} is not text in UTF-8", "--speaker") from None
-    except FileNotFoundError:
-        raise BadOption(f"“{file}” is neither LABEL=NAME nor a file of such lines", "--speaker") from None
 
 
 def shown_names(speakers: Mapping[int, str], asked: Mapping[str, str]) -> dict[int, str]:
