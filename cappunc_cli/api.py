@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
-from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
+from cappunc_cli.files.encodings import UTF_8, Encoding, decode, named_codec
 from cappunc_cli.files.fixer import Division, Fixed, Fixer, Fixers
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
@@ -66,11 +66,12 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that was read: its document in stretches, its name and its encoding."""
+    """A source that was read: its document in stretches, its name, its encoding and its text."""
 
     division: Division
     name: str
     encoding: Encoding
+    text: str = ""
 
     @property
     def language(self) -> Language:
@@ -135,17 +136,13 @@ def fix(
     for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    flags: dict[str, Any] = {"attach": attach, "numbers": numbers, "apostrophes": apostrophes}
-    for name, flag in {"fast": fast, **flags}.items():
+    changes: dict[str, Any] = {"attach": attach, "numbers": numbers, "apostrophes": apostrophes}
+    for name, flag in {"fast": fast, **changes}.items():
         require(name, flag, bool, "True or False")
-    with _errors_about(source):
-        text, found = _content(source, format, encoding)
-        choice = _choice(model, language, fast, engine)
-        request = FixRequest(choice, _options(options), device, format, diacritics=diacritics, **flags)
-        document = request.read(text, _name(source))
-        division = _divided(model, request, document, text)
-        new = division.restore()
-        return division.main.write(document, text, new, None if isinstance(source, str) else found)
+    how: How = {"language": language, "format": format, "encoding": encoding, "fast": fast, "device": device}
+    with opened(source, model, options, how, engine=engine, diacritics=diacritics, **changes) as found:
+        division, encoding_kept = found.division, None if isinstance(source, str) else found.encoding
+        return division.main.write(division.document, found.text, division.restore(), encoding_kept)
 
 
 def restore_words(
@@ -180,23 +177,26 @@ def opened(
     model: Model | str | os.PathLike[str] | None,
     restoring: Choices | None,
     how: How,
+    engine: str = NETWORK,
+    **changes: Any,
 ) -> Iterator[Opened]:
     """Read a source for a command; without `restoring` nothing is restored, and no model is needed.
 
-    Errors inside the block name the source. Raises CappuncError and OSError.
+    `changes` are other fields of FixRequest. Errors inside the block name the source. Raises CappuncError and OSError.
     """
-    named, hint = how.get("language", AUTO), how.get("format")
     with _errors_about(source):
-        text, found = _content(source, hint, how.get("encoding"))
-        choice = _choice(model, named, how.get("fast", False))
-        request = FixRequest(choice, _options(restoring or {}), how.get("device", "auto"), hint, fps=how.get("fps"))
+        hint = how.get("format")
+        text, encoding = _content(source, hint, how.get("encoding"))
+        choice = _choice(model, how.get("language", AUTO), how.get("fast", False), engine)
+        device, fps = how.get("device", "auto"), how.get("fps")
+        request = FixRequest(choice, _options(restoring or {}), device, hint, fps=fps, **changes)
         document = request.read(text, _name(source))
         if restoring is not None:
             division = _divided(model, request, document, text)
         else:
             spoken = ModelChoice(choice.lang).language_of(text)
             division = Division(document, Fixer(request, ("", spoken), _warn), {})
-        yield Opened(division, _name(source), found)
+        yield Opened(division, _name(source), encoding, text)
 
 
 def _options(choices: Choices) -> Options:
@@ -224,14 +224,11 @@ def check(
     >>> [(span.start_ms, span.words) for span in cappunc.check(Path("talk.srt"))]
     [(1280, 341)]
     """
-    with _errors_about(source):
-        text, _ = _content(source, format, encoding)
-        request = FixRequest(_choice(model, language), Options(pauses=pauses), device, format)
-        document = request.read(text, _name(source))
-        division = _divided(model, request, document, text)
+    how: How = {"language": language, "format": format, "encoding": encoding, "device": device}
+    with opened(source, model, {"pauses": pauses}, how) as found:
         return [
             Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
-            for one in missing_entries(division)["stretches"]
+            for one in missing_entries(found.division)["stretches"]
         ]
 
 
@@ -316,10 +313,7 @@ def _content(source: Source, format_hint: str | None, encoding: str | None) -> t
     require("encoding", encoding, (str, NoneType), "a str or None")
     if not isinstance(source, str):
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
-        try:
-            return decode(data, None if encoding is None else codec_name(encoding))
-        except LookupError as error:
-            raise WrongUsage(f"{encoding!r} is not a known text encoding") from error
+        return decode(data, None if encoding is None else named_codec(encoding))
     if format_hint is None and _looks_like_file_name(source):
         raise WrongUsage(f"{source!r} looks like a file name: pass Path({source!r}), or format='txt' if it is text")
     return source, UTF_8
@@ -341,7 +335,6 @@ def _errors_about(source: Source) -> Iterator[None]:
     try:
         yield
     except CappuncError as error:
-        if isinstance(source, str | bytes) or error.path is not None or isinstance(error, WrongUsage):
-            raise
-        error.path = os.fspath(source)
+        if not isinstance(source, str | bytes) and not isinstance(error, WrongUsage):
+            error.path = error.path or os.fspath(source)
         raise

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from cappunc_cli.files.encodings import named_codec
 from cappunc_cli.files.storage import is_url
 from cappunc_cli.languages import LANGUAGES, codes_of
 from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option
@@ -44,6 +45,13 @@ def page_of(name: str) -> str:
     return name
 
 
+def report_of(name: str) -> str:
+    """The name of a report to write."""
+    if Path(name).suffix.lower() not in {".csv", ".json", ".html"}:
+        raise ValueError(f"{name} does not end in .csv, .json or .html")
+    return name
+
+
 FormatName = Annotated[
     str | None,
     Option(
@@ -63,7 +71,7 @@ EncodingName = Annotated[
         EXPERT,
         name="encoding",
         metavar="NAME",
-        check="cappunc_cli.cli.usage:known_encoding",
+        check=named_codec,
         settable=True,
     ),
 ]
@@ -131,7 +139,8 @@ Log = Annotated[
     str | None, Option("Write a JSON line for each file; - is stderr.", EXPERT, metavar="FILE", check=not_empty)
 ]
 ReportFile = Annotated[
-    str | None, Option("Write the faults of captions to FILE: .csv, .json or .html.", OUTPUT, metavar="FILE")
+    str | None,
+    Option("Write the faults of captions to FILE: .csv, .json or .html.", OUTPUT, metavar="FILE", check=report_of),
 ]
 
 

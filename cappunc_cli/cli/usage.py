@@ -12,7 +12,6 @@ import typer
 from cappunc_cli.cli.commands import is_typed, refuse_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
 from cappunc_cli.errors import BadOption, CappuncError
-from cappunc_cli.files.encodings import codec_name
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import FileTally, Reporter
@@ -31,14 +30,6 @@ def known_format(name: str) -> str:
     if name not in FORMATS:
         raise ValueError(f"{name!r} is not one of {', '.join(sorted(FORMATS))}")
     return name
-
-
-def known_encoding(name: str) -> str:
-    """Python's name of an encoding; raises ValueError for an unknown one."""
-    try:
-        return codec_name(name)
-    except LookupError:
-        raise ValueError(f"{name!r} is not a known text encoding") from None
 
 
 def known_device(name: str) -> str:

@@ -12,10 +12,12 @@ from html import escape
 from pathlib import Path
 
 from cappunc_cli.document.words import Document, timestamp
-from cappunc_cli.errors import BadOption, UnknownFormat
+from cappunc_cli.errors import UnknownFormat
+from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
 from cappunc_cli.files.output import WARNING, Parts
 from cappunc_cli.files.progress import counted
+from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
@@ -24,14 +26,6 @@ from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.pages.html_page import HtmlPage
 
 _COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
-#: Suffixes of report files.
-SUFFIXES = (".csv", ".json", ".html")
-
-
-def check_report_name(name: str | None) -> None:
-    """Raises BadOption unless the name of a report has a known suffix."""
-    if name is not None and Path(name).suffix.lower() not in SUFFIXES:
-        raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
 
 
 def report_of(name: str, captions: Sequence[ShownCaption], language: Language, profiles: Profiles) -> Report:
@@ -59,8 +53,8 @@ def document_report(name: str, document: Document, language: Language, profiles:
 
 def has_faults(reports: Sequence[Report], fail_on: str) -> bool:
     """Whether there are faults that count: `warning` (any), `error` or `never`."""
-    counted_ones = {"warning": ("warning", "error"), "error": ("error",), "never": ()}[fail_on]
-    return any(entry["severity"] in counted_ones for report in reports for entry in report["faults"])
+    counts = {"warning": ("warning", "error"), "error": ("error",), "never": ()}[fail_on]
+    return any(entry["severity"] in counts for report in reports for entry in report["faults"])
 
 
 def _entry(fault: CaptionFault) -> Report:
@@ -93,32 +87,41 @@ def profiles_used(reports: Sequence[Report]) -> str:
 
 def summary(reports: Sequence[Report]) -> str:
     """A text such as `312 captions, 14 too fast, 2 bad break`."""
+    (_, captions), *counts = _counts(reports)
+    return ", ".join([counted(captions, "caption"), *(f"{count:,} {kind}" for kind, count in counts)])
+
+
+def _counts(reports: Sequence[Report]) -> list[tuple[str, int]]:
+    """The number of captions, and those of the kinds of faults that there are."""
     counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
-    captions = counted(sum(report["captions"] for report in reports), "caption")
-    return ", ".join([captions, *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])])
+    captions = sum(report["captions"] for report in reports)
+    return [("captions", captions), *((kind, counts[kind]) for kind in KINDS if counts[kind])]
 
 
-def rendered(reports: Sequence[Report], suffix: str) -> str:
-    """All reports as the content of a file with this suffix."""
-    if suffix == ".json":
-        return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
-    if suffix == ".csv":
-        text = io.StringIO()
-        table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
-        for report in reports:
-            for entry in report["faults"]:
-                times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
-                table.writerow({**report, **entry, **times})
-        return text.getvalue()
-    return _page(reports)
+def write_report(reports: Sequence[Report], file: str) -> None:
+    """Write all reports to a file or URL: CSV, JSON or HTML, by its suffix. Raises OSError and CappuncError."""
+    made = {".csv": _csv, ".json": as_json, ".html": _page}[Path(file).suffix.lower()]
+    write_result(file, shown_utf_8(made(reports)))
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """All reports as JSON."""
+    return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
+
+
+def _csv(reports: Sequence[Report]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    for report in reports:
+        for entry in report["faults"]:
+            times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
+            table.writerow({**report, **entry, **times})
+    return text.getvalue()
 
 
 def _page(reports: Sequence[Report]) -> str:
     """The faults as a page: how many of each kind, and a table."""
-    counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
-    captions = sum(report["captions"] for report in reports)
-    facts = [("captions", captions), *((kind, counts[kind]) for kind in KINDS if counts[kind])]
     cells = "".join(
         f'<tr><td class="text">{escape(report["file"])}</td><td>{entry["caption"]}</td>'
         f'<td>{timestamp(entry["start_ms"])}</td><td class="text"><b>{escape(entry["fault"])}</b>: '
@@ -133,7 +136,7 @@ def _page(reports: Sequence[Report]) -> str:
     said = f"{profiles_used(reports)}: {summary(reports)}"
     body = (
         f'<main class="report"><h1>Captions</h1><p class="lead">{escape(said)}</p><ul class="facts">'
-        + "".join(f"<li><b>{count:,}</b><span>{escape(name)}</span></li>" for name, count in facts)
+        + "".join(f"<li><b>{count:,}</b><span>{escape(name)}</span></li>" for name, count in _counts(reports))
         + '</ul><div class="wide" tabindex="0" role="region" aria-label="Faults"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></main>"
     )

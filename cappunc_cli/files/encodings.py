@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from unicodedata import category
 
-from cappunc_cli.errors import BadInput
+from cappunc_cli.errors import BadInput, WrongUsage
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
 _BOMS = (
@@ -46,6 +46,8 @@ _DECLARED = re.compile(
 )
 #: Half of a character beyond U+FFFF, as cut-off JSON has it; U+DC80 to U+DCFF stand for bytes that are not UTF-8.
 _HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+#: What is left of characters that were cut in two.
+_BROKEN = re.compile("[\udc80-\udcff]+")
 #: Python codecs that are not encodings of text files.
 _NOT_FOR_FILES = frozenset(("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs", "oem"))
 _JAPANESE = ("iso2022_jp", "iso2022_jp_2004", "iso2022_jp_2", "iso2022_jp_ext")
@@ -112,6 +114,14 @@ def codec_name(name: str) -> str:
     if codec.replace("-", "_") in _NOT_FOR_FILES:
         raise LookupError(name)
     return codec
+
+
+def named_codec(name: str) -> str:
+    """Python's name of an encoding that the user has named. Raises WrongUsage."""
+    try:
+        return codec_name(name)
+    except LookupError:
+        raise WrongUsage(f"{name!r} is not a known text encoding") from None
 
 
 #: A binary format: each byte is a character to its reader, which knows the code table.
@@ -190,9 +200,9 @@ def _detected(data: bytes) -> Encoding:
         return shifted
     if b"\0" in data:
         wide = _utf16_without_bom(data)
-        if wide.codec == "utf-8" and not _decodes(data, "utf-8"):
+        if wide is None and not _decodes(data, "utf-8"):
             raise BadInput("is not a text file")
-        return wide
+        return wide or UTF_8
     if is_ascii or _is_utf8(data):
         return UTF_8
     return _declared(data) or _guessed(data)
@@ -201,14 +211,11 @@ def _detected(data: bytes) -> Encoding:
 def _declared(data: bytes) -> Encoding | None:
     """The encoding that markup declares, if the file is valid in it."""
     found = _DECLARED.match(data)
-    try:
-        codec = codec_name(found[1].decode()) if found else ""
-    except LookupError:
-        return None
-    if not codec or codec.startswith("utf") or not _decodes(data, codec):
-        return None
-    encoding = Encoding(codec)
-    return encoding if encode(data.decode(codec), encoding) == data else None
+    with suppress(LookupError, UnicodeError):
+        codec = codec_name(found[1].decode()) if found else "utf-8"
+        if not codec.startswith("utf") and data.decode(codec).encode(codec) == data:
+            return Encoding(codec)
+    return None
 
 
 def _shifted(data: bytes) -> Encoding | None:
@@ -246,55 +253,33 @@ def _is_utf7(data: bytes) -> bool:
     return len(runs) > 2 or all(c < "\u2e80" for c in letters)
 
 
-def _utf16_without_bom(data: bytes) -> Encoding:
-    """UTF-16 if nearly every other byte is zero, otherwise UTF-8."""
-    if len(data) % 2 == 0 and b"\0" in data[:1024]:
-        head = data[:1024]
-        zeros = [head[side::2].count(0) for side in (0, 1)]
-        for side, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
-            if zeros[side] > 0.35 * len(head) and not zeros[1 - side]:
-                return Encoding(codec)
-    return Encoding()
+def _utf16_without_bom(data: bytes) -> Encoding | None:
+    """UTF-16 if nearly every other byte is zero."""
+    head = data[:1024]
+    for side, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = head[side::2].count(0)
+        if len(data) % 2 == 0 and zeros > 0.35 * len(head) and not head[1 - side :: 2].count(0):
+            return Encoding(codec)
+    return None
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Whether data is UTF-8, or was before a few of its characters were cut in two."""
-    return _decodes(data, "utf-8") or _is_cut_utf8(data)
+    """Whether data is UTF-8, or was before a few of its characters were cut in two, as by tools that cut lines.
 
-
-def _is_cut_utf8(data: bytes) -> bool:
-    """Whether data is UTF-8 with a few characters cut in two, as by recognisers and by tools that cut lines by bytes.
-
-    All other characters must be plausible, and broken ones be rare. Unless they are very rare, each is the head of a
-    character before a sign, a space or the end, or after such a head the tail that belongs to it.
+    All other characters must be plausible, and broken ones be rare. Unless they are very rare, they are parts of single
+    characters at the edges of words, and no more than the whole ones.
     """
-    text = data.decode("utf-8", "surrogateescape")
-    broken = list(re.finditer("[\udc80-\udcff]+", text))
-    valid = [i for i, c in enumerate(text) if c > "\x7f" and not "\udc80" <= c <= "\udcff"]
-    if not valid or not all(_is_plausible(text, i) for i in valid):
-        return False
-    if _MOSTLY * len(broken) <= len(valid):
+    if _decodes(data, "utf-8"):
         return True
-    cuts, head = 0, b""
-    for found in broken:
-        piece = found[0].encode("utf-8", "surrogateescape")
-        left, right = text[: found.start()][-1:], text[found.end() :][:1]
-        if head and not left.isalnum() and _decodes(head + piece, "utf-8"):
-            head = b""
-        elif piece[0] >= 0xC2 and not right.isalnum() and _is_head(piece):
-            cuts, head = cuts + 1, piece
-        else:
-            return False
-    return cuts <= len(valid)
-
-
-def _is_head(piece: bytes) -> bool:
-    """Whether bytes are the beginning of one UTF-8 character."""
-    try:
-        piece.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data" and error.start == 0
-    return False
+    text = data.decode("utf-8", "surrogateescape")
+    broken = list(_BROKEN.finditer(text))
+    whole = [i for i, c in enumerate(text) if c > "\x7f" and not _BROKEN.match(c)]
+    if not whole or not all(_is_plausible(text, i) for i in whole):
+        return False
+    inside = re.search(rf"\w{_BROKEN.pattern}\w", text)
+    pieces = "".join(found[0] for found in broken).encode("utf-8", "surrogateescape")
+    few = not inside and len(pieces.decode("utf-8", "replace")) <= min(len(whole), len(broken))
+    return few or _MOSTLY * len(broken) <= len(whole)
 
 
 def _is_plausible(text: str, i: int) -> bool:

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.storage import about, checked_name, read_text
 from cappunc_cli.restoration.terms import Glossary, Sightings, parse_glossary
 
@@ -53,52 +53,42 @@ class TermCheck:
 
     def __init__(self, glossary: Glossary) -> None:
         self._glossary = glossary
-        self._found: set[str] = set()
-        #: Missing terms that occur in another spelling ("bio n tech" for BioNTech).
-        self._apart: dict[str, str] = {}
-        #: Words that look or sound like a missing term ("cynthia brazil" for Cynthia Breazeal).
-        self._near: dict[str, str] = {}
+        self._terms = list(dict.fromkeys(str(term) for several in glossary.terms.values() for term in several))
+        self._seen = Sightings()
         self._looked = 0
         #: Length of the longest term in characters.
-        self.longest = max((len(str(term)) for several in glossary.terms.values() for term in several), default=0)
+        self.longest = max(map(len, self._terms), default=0)
 
     def check(self, texts: Sequence[str]) -> Sightings | None:
         """Look for the terms in the words of a file; returns what is new, None without a glossary."""
-        if not self._glossary.terms:
+        if not self._terms:
             return None
         seen = self._glossary.sightings(texts)
         self.add(seen)
-        missing = [term for term in self._terms() if term not in self._found | self._apart.keys() | self._near.keys()]
+        known = self._seen.found | self._seen.apart.keys() | self._seen.near.keys()
+        missing = [term for term in self._terms if term not in known]
         if missing and self._looked < _MOST_WORDS:
             self._looked += len(texts)
             seen = replace(seen, near=near_matches(missing, [strip(text)[0].lower() for text in texts]))
             self.add(seen)
         return seen
 
-    def _terms(self) -> dict[str, None]:
-        return dict.fromkeys(str(term) for several in self._glossary.terms.values() for term in several)
-
     def add(self, seen: Sightings) -> None:
         """Record terms that have been found."""
-        self._found |= seen.found
-        self._apart = {**seen.apart, **self._apart}
-        self._near = {**seen.near, **self._near}
+        old = self._seen
+        self._seen = Sightings(seen.found | old.found, {**seen.apart, **old.apart}, {**seen.near, **old.near})
 
     def report(self, reporter: Reporter, where: str = "in no file") -> None:
-        """Print the terms that were not found, if any, in one line."""
-        missing = [term for term in self._terms() if term not in self._found]
+        """Print the terms that were not found, if any, in one line, with what is written in their place."""
+        missing = [term for term in self._terms if term not in self._seen.found]
         if not missing:
             return
-        named = [self._named(term) for term in missing]
-        rest = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-        count = "1 glossary term" if len(missing) == 1 else f"{len(missing)} glossary terms"
-        reporter.info(f"{count} found {where}: {', '.join(named[:_LISTED])}{rest}")
-
-    def _named(self, term: str) -> str:
-        """A missing term, with what is written in its place."""
-        if term in self._apart:
-            return f"{term} (but “{self._apart[term]}”)"
-        return f"{term} (perhaps “{self._near[term]}”)" if term in self._near else term
+        # "bio n tech" for BioNTech, "cynthia brazil" for Cynthia Breazeal.
+        near = {term: f" (perhaps “{words}”)" for term, words in self._seen.near.items()}
+        near |= {term: f" (but “{words}”)" for term, words in self._seen.apart.items()}
+        listed = ", ".join(f"{term}{near.get(term, '')}" for term in missing[:_LISTED])
+        rest = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+        reporter.info(f"{counted(len(missing), 'glossary term')} found {where}: {listed}{rest}")
 
 
 def near_matches(terms: Sequence[str], words: Sequence[str]) -> dict[str, str]:

@@ -124,23 +124,6 @@ def _has_exporter() -> bool:
     return True
 
 
-@dataclass(slots=True)
-class _Tries:
-    """The groups that must be tried again, with how many processes have died of them, and files that have failed."""
-
-    again: deque[tuple[list[Job], int]]
-    failures: deque[Result]
-
-    def retry(self, group: list[Job], deaths: int, reason: str) -> None:
-        """Try the files of a group one by one; a file that was alone twice fails: one death may be the node's."""
-        if len(group) > 1:
-            self.again += [([job], 0) for job in group]
-        elif deaths < 2:
-            self.again.append((group, deaths))
-        else:
-            self.failures.append(failed(group[0], CappuncError(reason)))
-
-
 def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator[list[Job]]) -> Iterator[Result]:
     """Yield the results of all groups, in order of completion. Raises CappuncError if no node is left."""
     resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
@@ -149,14 +132,15 @@ def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator
     # In a list Ray does not resolve it, so that a process fetches it once.
     told = [ray.put((order, order.request.signature(), options.seconds))]
     running: dict[Any, tuple[list[Job], int, float]] = {}
-    tries = _Tries(deque(), deque())
+    # The groups that must be tried again, with how many processes have died of them.
+    again: deque[tuple[list[Job], int]] = deque()
     following = next(groups, None)
-    while following is not None or tries.again or running:
+    while following is not None or again or running:
         if not any(node["Alive"] for node in ray.nodes()):
             raise CappuncError("all Ray nodes have died; run the same command again to resume")
-        while len(running) < _engines(ray, options) and (following is not None or tries.again):
-            if tries.again:
-                group, deaths = tries.again.popleft()
+        while len(running) < _engines(ray, options) and (following is not None or again):
+            if again:
+                group, deaths = again.popleft()
             else:
                 group, deaths, following = following or [], 0, next(groups, None)
             running[task.remote(told, group)] = (group, deaths, time.monotonic())
@@ -165,19 +149,23 @@ def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator
             group, deaths, since = running.pop(answer)
             try:
                 yield from ray.get(answer)
+                continue
             except ray.exceptions.RayTaskError as error:
                 cause = getattr(error, "cause", None)
                 if isinstance(cause, CappuncError):
                     raise cause from error
-                tries.retry(group, 2, f"nothing written, this is a bug: {_line(cause or error)}")
+                deaths, reason = 2, f"nothing written, this is a bug: {_line(cause or error)}"
             except ray.exceptions.RayError as error:
+                deaths, reason = deaths + 1, f"its process died ({type(error).__name__}), perhaps out of memory"
                 if time.monotonic() - since >= options.seconds:
-                    tries.retry(group, 2, f"takes longer than --file-timeout ({options.seconds:g} s)")
-                else:
-                    reason = f"its process died ({type(error).__name__}), perhaps out of memory"
-                    tries.retry(group, deaths + 1, reason)
-        while tries.failures:
-            yield tries.failures.popleft()
+                    deaths, reason = 2, f"takes longer than --file-timeout ({options.seconds:g} s)"
+            # The files of a group are tried one by one; one that was alone twice fails: one death may be the node's.
+            if len(group) > 1:
+                again += [([job], 0) for job in group]
+            elif deaths < 2:
+                again.append((group, deaths))
+            else:
+                yield failed(group[0], CappuncError(reason))
 
 
 def _engines(ray: Any, options: RayOptions) -> int:

@@ -11,8 +11,8 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadModel
+from cappunc_cli.layout import Caption, render
 
 _SECONDS_PER_WORD = 0.35
 _WORDS_PER_CUE = 12
@@ -50,17 +50,14 @@ def sample_words(directory: Path, count: int) -> list[str]:
 def srt(words: list[str]) -> str:
     """The words as SubRip, with cues of two lines of six words, some after a pause."""
     cues = []
-    at = 1.0
-    for i in range(0, len(words), _WORDS_PER_CUE):
+    at = 1000
+    for number, i in enumerate(range(0, len(words), _WORDS_PER_CUE)):
         cue = words[i : i + _WORDS_PER_CUE]
-        end = at + len(cue) * _SECONDS_PER_WORD
-        lines = " ".join(cue[: _WORDS_PER_CUE // 2]), " ".join(cue[_WORDS_PER_CUE // 2 :])
-        number = i // _WORDS_PER_CUE
-        cues.append(
-            f"{number + 1}\n{_timestamp(at)} --> {_timestamp(end)}\n" + "".join(f"{line}\n" for line in lines if line)
-        )
-        at = end + (0.0, 0.1, 0.7)[number % 3]
-    return "\n".join(cues)
+        end = at + round(len(cue) * 1000 * _SECONDS_PER_WORD)
+        lines = (" ".join(cue[: _WORDS_PER_CUE // 2]), " ".join(cue[_WORDS_PER_CUE // 2 :]))
+        cues.append(Caption(i, i + len(cue), at, end, tuple(filter(None, lines))))
+        at = end + (0, 100, 700)[number % 3]
+    return render(cues, "srt")
 
 
 def whisper_json(words: list[str]) -> str:
@@ -77,7 +74,3 @@ def whisper_json(words: list[str]) -> str:
             {"id": len(segments), "start": timed[0]["start"], "end": timed[-1]["end"], "text": text, "words": timed}
         )
     return json.dumps({"text": "".join(str(s["text"]) for s in segments), "segments": segments, "language": "en"})
-
-
-def _timestamp(seconds: float) -> str:
-    return timestamp(round(seconds * 1000)).replace(".", ",")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import typer
 
@@ -21,15 +20,14 @@ from cappunc_cli.cli.usage import (
 )
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
-    check_report_name,
+    as_json,
     document_report,
     fault_line,
     has_faults,
     profiles_used,
-    rendered,
     summary,
+    write_report,
 )
-from cappunc_cli.files.encodings import shown_utf_8
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.language_detection import DEFAULT
@@ -37,7 +35,6 @@ from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import ModelChoice
-from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
@@ -81,7 +78,6 @@ def check(context: typer.Context, options: CheckOptions) -> None:
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
     """Report the faults of captions by the limits of a profile for each language."""
     inputs, file = options.inputs, options.report
-    check_report_name(file)
     refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
 
     def faults(job: Job) -> Report:
@@ -98,9 +94,9 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
                 with reporter.without_bar():
                     write_lines(fault_line(report, entry) for entry in report["faults"])
     if options.as_json:
-        write_text(rendered(reports, ".json"))
+        write_text(as_json(reports))
     if file is not None:
-        write_result(file, shown_utf_8(rendered(reports, Path(file).suffix.lower())))
+        write_report(reports, file)
     if reports:
         reporter.info(f"{profiles_used(reports)}: {summary(reports)}")
     if reporter.errors or has_faults(reports, options.fail_on):
