@@ -19,12 +19,12 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
 from cappunc_cli.files.encodings import UTF_8, Encoding, decode, named_codec
-from cappunc_cli.files.fixer import Division, Fixed, Fixer, Fixers
+from cappunc_cli.files.fixer import Division, Fixed, Fixers, Opened
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.formats.recogniser_words import RecogniserWords
-from cappunc_cli.languages import Language, codes_of
+from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
@@ -62,21 +62,6 @@ class How(TypedDict, total=False):
     fast: bool
     device: str
     fps: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A source that was read: its document in stretches, its name, its encoding and its text."""
-
-    division: Division
-    name: str
-    encoding: Encoding
-    text: str = ""
-
-    @property
-    def language(self) -> Language:
-        """The language of most words."""
-        return self.division.main.language
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +179,7 @@ def opened(
         if restoring is not None:
             division = _divided(model, request, document, text)
         else:
-            spoken = ModelChoice(choice.lang).language_of(text)
-            division = Division(document, Fixer(request, ("", spoken), _warn), {})
+            division = Fixers(request, _warn).undivided(document, text)
         yield Opened(division, _name(source), encoding, text)
 
 

@@ -17,12 +17,11 @@ from unicodedata import normalize
 import convert
 from fuzz_oracle import MARKS
 
-from cappunc_cli.api import Opened
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import Encoding
-from cappunc_cli.files.fixer import Division, Fixer
+from cappunc_cli.files.fixer import Division, Fixer, Opened
 
 #: Words of encodings in which a character has several bytes; none has capitals, so no byte of them may change.
 MULTI_BYTE = {

@@ -6,21 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 import typer
 
 from cappunc_cli.cli.commands import is_typed, refuse_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
-from cappunc_cli.errors import BadOption, CappuncError
+from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel
+from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, Search
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.storage import PIPE, checked_name, is_url, names_in, standard_input
+from cappunc_cli.files.storage import PIPE, about, checked_name, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
 
+_Result = TypeVar("_Result")
 #: The options that `captions` and `convert` use only to restore.
 RESTORING = ("glossary", "model", "fast", "device", "engine")
 
@@ -153,8 +156,46 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
 
 
 @contextmanager
-def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
+def tallied(reporter: Reporter, files: int = 0) -> Iterator[FileTally]:
     """A tally of `files`, with a bar on a terminal; Ctrl-C reports it: `stopped: 3 of 7 files done`."""
     tally = FileTally(files)
-    with stoppable(reporter, lambda: tally.summary(verb)), reporter.progress(tally):
+    with stoppable(reporter, tally.summary), reporter.progress(tally):
         yield tally
+
+
+def work_on(
+    jobs: Sequence[Job],
+    request: FixRequest,
+    work: Callable[[Job, Opened], _Result],
+    reporter: Reporter,
+    restore: bool = True,
+) -> Iterator[_Result]:
+    """Yield what `work` makes of each file, which is divided by languages, or has none of its words restored.
+
+    Failures and notes go to the `reporter`. Raises BadModel, with which every other file would fail, WrongUsage and
+    BrokenPipeError.
+    """
+    if restore:
+        request.check()
+    with tallied(reporter, len(jobs)) as tally:
+        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+        for job in jobs:
+            try:
+                tally.begin([job.name])
+                text, encoding = read_text(job.source, job.encoding)
+                if encoding.guess:
+                    reporter.info(f"{job.name}: {encoding.note}")
+                document = request.read(text, job.source)
+                division = fixers.divide(document, text) if restore else fixers.undivided(document, text)
+                if division.note:
+                    reporter.info(f"{job.name}: {division.note}")
+                result = work(job, Opened(division, job.name, encoding, text))
+            except (CappuncError, OSError) as error:
+                # A file in a language without a model fails alone.
+                if isinstance(error, BadModel | BrokenPipeError) and not isinstance(error, UnknownModel):
+                    raise
+                reporter.failure(about(error, job.name), job.is_skipped(error))
+                tally.finish(job.name)
+            else:
+                tally.finish(job.name)
+                yield result

@@ -17,7 +17,7 @@ from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, W
 from cappunc_cli.files.encodable import changes_more_than_ascii, kept_letters, limit_changes, neighbours, writable
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.progress import ProgressCallback, counted
-from cappunc_cli.files.request import Chosen, FixRequest
+from cappunc_cli.files.request import Chosen, FixRequest, ModelChoice
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
@@ -262,6 +262,21 @@ class Division:
         return new
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that was read: its document in stretches, its name, its encoding and its text."""
+
+    division: Division
+    name: str
+    encoding: Encoding
+    text: str = ""
+
+    @property
+    def language(self) -> Language:
+        """The language of most words."""
+        return self.division.main.language
+
+
 class Fixers:
     """A Fixer for each model and language that files need; each loads its model once, unless one is `given`."""
 
@@ -285,6 +300,11 @@ class Fixers:
             self._open[chosen] = Fixer(self.request, chosen, *self._others)
             self._open[chosen].config  # noqa: B018  (checks the options)
         return self._open[chosen]
+
+    def undivided(self, document: Document, text: str) -> Division:
+        """The document in the language of the text, with nothing to restore; needs no model."""
+        code = ModelChoice(self.request.choice.lang).language_of(text)
+        return Division(document, Fixer(self.request, ("", code), *self._others), {})
 
     def divide(self, document: Document, text: str) -> Division:
         """Divide the document read from a text by language.

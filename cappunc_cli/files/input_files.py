@@ -5,19 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TypeVar
 
-from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel
-from cappunc_cli.files.encodings import Encoding
-from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
+from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
+from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url
 from cappunc_cli.files.urls import Entry, fixed_part, is_pattern, is_url_directory, match_url, walk_url
 from cappunc_cli.formats import FORMATS
 
-_Result = TypeVar("_Result")
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
 _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 
@@ -55,39 +51,6 @@ class Job:
     def name(self) -> str:
         """The name of the input in messages."""
         return "<stdin>" if self.source == PIPE else self.source
-
-
-def read_job(job: Job, reporter: Reporter) -> tuple[str, Encoding]:
-    """The text of a job's input and its encoding, with a note to the user if that was guessed.
-
-    Raises CappuncError and OSError.
-    """
-    text, encoding = read_text(job.source, job.encoding)
-    if encoding.guess:
-        reporter.info(f"{job.name}: {encoding.note}")
-    return text, encoding
-
-
-def one_by_one(
-    jobs: Iterable[Job], work: Callable[[Job], _Result], reporter: Reporter, tally: FileTally
-) -> Iterator[_Result]:
-    """Yield what `work` returns for each job; failures go to the `reporter`, and all files are counted in the `tally`.
-
-    Raises BadModel, with which every other file would fail, and BrokenPipeError.
-    """
-    for job in jobs:
-        try:
-            tally.begin([job.name])
-            result = work(job)
-        except (CappuncError, OSError) as error:
-            # A file in a language without a model fails alone.
-            if isinstance(error, BadModel | BrokenPipeError) and not isinstance(error, UnknownModel):
-                raise
-            reporter.failure(about(error, job.name), job.is_skipped(error))
-            tally.finish(job.name)
-            continue
-        tally.finish(job.name)
-        yield result
 
 
 def fixed_name(source: PurePath) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,11 +12,10 @@ import numpy as np
 
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
-from cappunc_cli.files.fixer import Division, Fixer, Fixers
-from cappunc_cli.files.input_files import Job, one_by_one, read_job
+from cappunc_cli.files.fixer import Division, Fixer, Opened
+from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
-from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, find_low_confidence
 from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, find_missing, unrestored_spans
 from cappunc_cli.restoration.glued import Parted
@@ -150,32 +149,12 @@ def examine(division: Division, known: Examined | None = None) -> Examined:
     return Examined(found)
 
 
-def inspect_files(
-    jobs: Sequence[Job],
-    request: FixRequest,
-    inspect: Callable[[Division], Report],
-    reporter: Reporter,
-    tally: FileTally,
-) -> Iterator[Report]:
-    """Yield a report for each readable file, in order, with the fields that `inspect` returns.
-
-    Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
-    """
-    request.check()
-    fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
-
-    def inspected(job: Job) -> Report:
-        text, _ = read_job(job, reporter)
-        document = request.read(text, job.source)
-        if not document.words:
-            reporter.info(f"{job.name}: has no words")
-        division = fixers.divide(document, text)
-        if division.note:
-            reporter.info(f"{job.name}: {division.note}")
-        found = inspect(division)
-        return {"file": job.name, "format": document.format, "words": len(document.words), **found}
-
-    yield from one_by_one(jobs, inspected, reporter, tally)
+def file_report(found: Opened, more: Report, reporter: Reporter) -> Report:
+    """The report of a file, with `more` fields; says so if it has no words."""
+    document = found.division.document
+    if not document.words:
+        reporter.info(f"{found.name}: has no words")
+    return {"file": found.name, "format": document.format, "words": len(document.words), **more}
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:

@@ -161,9 +161,9 @@ class FileTally:
         self._left.pop(name, None)
         self.advance(0.0)
 
-    def summary(self, verb: str = "done", resumable: bool = False) -> str:
+    def summary(self, resumable: bool = False) -> str:
         """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
         if not self.files:
             return ""
         hint = "; run the same command again to resume" if resumable else ""
-        return f"{self.done:,} of {counted(self.files, 'file')} {verb}{hint}"
+        return f"{self.done:,} of {counted(self.files, 'file')} done{hint}"

@@ -73,7 +73,7 @@ class Summary:
 
     def done(self, resumable: bool) -> str:
         """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
-        return FileTally(self.asked, self.known + self.statuses.total()).summary(resumable=resumable)
+        return FileTally(self.asked, self.known + self.statuses.total()).summary(resumable)
 
     def report(self, reporter: Reporter) -> None:
         """Print the summary, if there are many files or some were up to date, and how many failed."""

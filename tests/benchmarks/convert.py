@@ -37,12 +37,11 @@ import pysubs2
 from measuring import head
 
 from cappunc_cli import formats
-from cappunc_cli.api import Opened
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Division, Fixer
+from cappunc_cli.files.fixer import Division, Fixer, Opened
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.cues import is_rolling
 

@@ -707,12 +707,12 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
     [
         (("captions", "a.json", "pipe", "--to", "srt", "-o", "out/"), "1 of 2 files done"),
         (("convert", "a.json", "pipe", "--to", "txt", "-o", "out/"), "1 of 2 files done"),
-        (("check", "a.json", "pipe"), "1 of 2 files checked"),
-        (("check", "--captions", "bbc", "a.srt", "pipe"), "1 of 2 files checked"),
-        (("review", "a.json", "pipe"), "1 of 2 files reviewed"),
-        (("glossary", "a.json", "pipe"), "1 of 2 files read"),
-        (("eval", "--ref", "a.json", "--ref", "pipe"), "1 of 2 files scored"),
-        (("eval", "--ref", "a.json", "--ref", "pipe", "a.json", "a.json"), "1 of 2 files scored"),
+        (("check", "a.json", "pipe"), "1 of 2 files done"),
+        (("check", "--captions", "bbc", "a.srt", "pipe"), "1 of 2 files done"),
+        (("review", "a.json", "pipe"), "1 of 2 files done"),
+        (("glossary", "a.json", "pipe"), "1 of 2 files done"),
+        (("eval", "--ref", "a.json", "--ref", "pipe"), "1 of 2 files done"),
+        (("eval", "--ref", "a.json", "--ref", "pipe", "a.json", "a.json"), "1 of 2 files done"),
     ],
     ids=lambda case: " ".join(case) if isinstance(case, tuple) else "",
 )

@@ -20,8 +20,8 @@ from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:
-    from cappunc_cli.api import Opened
     from cappunc_cli.document.words import Document, Word
+    from cappunc_cli.files.fixer import Opened
     from cappunc_cli.languages import Language
     from cappunc_cli.layout import Limits
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Unpack
 
 from cappunc_cli import formats
-from cappunc_cli.api import How, Opened, Source, opened
+from cappunc_cli.api import How, Source, opened
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.features.convert.made_captions import (
     caption_file,
@@ -24,6 +24,7 @@ from cappunc_cli.features.convert.made_captions import (
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TTML_PROFILES
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import encode, new_utf_8
+from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.layout import Limits, LineBreaker

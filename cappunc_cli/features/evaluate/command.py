@@ -19,7 +19,7 @@ def evaluate(context: typer.Context, options: EvalOptions) -> None:
     _check(context, options)
     reporter = Reporter()
     try:
-        with tallied(reporter, verb="scored") as tally:
+        with tallied(reporter) as tally:
             enough = run_evaluation(options, tally)
     except CappuncError as error:
         reporter.error(error)
