@@ -67,20 +67,16 @@ class _Help:
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, in panels."""
-        fields = described(self.kind(ctx)) if self.kind(ctx) else {}
+        kind = getattr(ctx.command.callback, "options", None)
+        fields = described(kind) if kind else {}
         for panel in PANELS:
             rows = [_row(one) for one in fields.values() if one.option.panel == panel]
-            if panel == MESSAGES and fields:
-                rows.append(("-h, --help", "Show this message."))
+            rows += [("-h, --help", "Show this message.")] if panel == MESSAGES and fields else []
             if rows:
                 with formatter.section(panel):
                     formatter.write_dl(rows, col_max=_NAME_WIDTH)
         if isinstance(self, CommandGroup):
             self.format_commands(ctx, formatter)
-
-    def kind(self, ctx: Any) -> type | None:
-        """The dataclass of the options."""
-        return getattr(ctx.command.callback, "options", None)
 
 
 class OptionsCommand(_Help, TyperCommand):
@@ -151,7 +147,7 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
                 refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
                 return
             if row.takes_settings:
-                load_reference(_APPLY_SETTINGS)(context, options_that_may_be_set(context), fields, given)
+                load_reference(_APPLY_SETTINGS)(context, options_that_may_be_set(context), given)
             load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error

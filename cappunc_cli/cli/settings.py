@@ -19,6 +19,7 @@ from typing import Any
 import typer
 from platformdirs import user_config_path
 
+from cappunc_cli.cli.commands import is_typed
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
@@ -44,38 +45,24 @@ class Setting:
     source: str
 
 
-def apply_settings(context: typer.Context, known: Known, fields: Mapping[str, Field], given: dict[str, Any]) -> None:
+def apply_settings(context: typer.Context, known: Known, given: dict[str, Any]) -> None:
     """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
     command = context.info_name or ""
-    options = {field.name: field for field in fields.values()}
     for one in settings(known, given.get("files") or (), only=command):
-        if one.command != command:
+        if one.command != command or is_typed(context, (field := known[command][one.option]).field):
             continue
-        field = options[one.option]
-        source = context.get_parameter_source(field.field)
-        if source is not None and source.name == "COMMANDLINE":
-            continue
-        if one.option == "glossary":
-            _refuse_missing(one)
-        given[field.field] = _read(field, one)
+        # The message about a missing file names where it is set.
+        for name in _listed(one.value) if one.option == "glossary" else ():
+            if name != PIPE and not is_url(name) and not os.path.exists(name):  # noqa: PTH110 (Path.exists may raise)
+                raise WrongUsage(f"glossary = {name!r}: no such file", one.source)
+        # A number may be written as a text, and all values in the environment are.
+        as_text = isinstance(one.value, str) and (one.source.startswith("$") or field.kind is not bool)
+        try:
+            given[field.field] = field.read(one.value) if as_text else field.verify(one.value)
+        except ValueError as error:
+            raise WrongUsage(f"{one.option} {error}", one.source) from error
         if one.option == "model" and Path(one.source).name == FILE:
             Reporter(given.get("quiet", False)).info(f"{one.source} sets the model {one.value}")
-
-
-def _read(field: Field, one: Setting) -> Any:
-    """The value of a setting; a number may be written as a text, and all values in the environment are."""
-    as_text = isinstance(one.value, str) and (one.source.startswith("$") or field.kind is not bool)
-    try:
-        return field.read(one.value) if as_text else field.verify(one.value)
-    except ValueError as error:
-        raise WrongUsage(f"{one.option} {error}", one.source) from error
-
-
-def _refuse_missing(glossary: Setting) -> None:
-    """Raises WrongUsage if a file that a setting names does not exist: the message names where it is set."""
-    for name in _listed(glossary.value):
-        if name != PIPE and not is_url(name) and not os.path.exists(name):  # noqa: PTH110 (Path.exists may raise)
-            raise WrongUsage(f"glossary = {name!r}: no such file", glossary.source)
 
 
 def settings(known: Known, names: Sequence[str], only: str | None = None) -> list[Setting]:
@@ -134,24 +121,16 @@ def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
     for among, names in ((known, general), *(({command: known[command]}, own[command]) for command in own)):
         for name in names:
             fields = [options[name] for options in among.values() if name in options]
-            if not fields:
-                raise WrongUsage(f"unknown option: {name}", str(path))
             if not any(field.option.settable for field in fields):
-                raise WrongUsage(f"--{name} can be given on the command line only", str(path))
+                why = f"--{name} can be given on the command line only" if fields else f"unknown option: {name}"
+                raise WrongUsage(why, str(path))
     for command, options in known.items():
-        if only is None or command == only:
-            for name, value in (
-                {name: general[name] for name in general if name in options} | own.get(command, {})
-            ).items():
-                yield Setting(command, name, _resolved(options[name], value, path), str(path))
-
-
-def _resolved(field: Field, value: Any, path: Path) -> Any:
-    """The value with file names relative to the settings file resolved. Raises WrongUsage for these."""
-    if field.name not in _NAME_FILES:
-        return value
-    names = [_file_named(field.name, name, path) for name in _listed(value)]
-    return names if isinstance(value, list) else names[0]
+        set_here = {name: general[name] for name in general if name in options} | own.get(command, {})
+        for name, value in set_here.items() if only in (None, command) else ():
+            if name in _NAME_FILES:
+                files = [_file_named(name, one, path) for one in _listed(value)]
+                value = files if isinstance(value, list) else files[0]
+            yield Setting(command, name, value, str(path))
 
 
 def _file_named(option: str, name: str, path: Path) -> str:

@@ -138,15 +138,13 @@ def _table(found: Sequence[Mapping[str, Any]]) -> Iterator[Parts]:
     rows = [("model", "engine", "MB", "languages", "F1", "of")]
     for model in found:
         named, value = next(iter(model.get("scores", {}).items()), ("", None))
-        size, figure = f"{model['bytes'] / 1e6:.1f}", "" if value is None else f"{100 * value:.1f}"
-        rows.append(
-            (model["name"], model["engine"], size, model.get("error") or _few(model["languages"]), figure, named)
-        )
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, (name, *cells) in enumerate(rows):
-        engine, size, codes, figure, named = cells
-        rest = f"  {engine:{sizes[1]}}  {size:>{sizes[2]}}  {codes:{sizes[3]}}  {figure:>{sizes[4]}}  {named}".rstrip()
-        yield [(f"{name:{sizes[0]}}", HEADING if not number else FILE), (rest, "" if number else HEADING)]
+        figure = "" if value is None else f"{100 * value:.1f}"
+        codes = model.get("error") or _few(model["languages"])
+        rows.append((model["name"], model["engine"], f"{model['bytes'] / 1e6:.1f}", codes, figure, named))
+    a, b, c, d, e, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+    for number, (name, engine, size, codes, figure, named) in enumerate(rows):
+        rest = f"  {engine:{b}}  {size:>{c}}  {codes:{d}}  {figure:>{e}}  {named}".rstrip()
+        yield [(f"{name:{a}}", FILE if number else HEADING), (rest, "" if number else HEADING)]
 
 
 def _print(model: Mapping[str, Any]) -> None:
@@ -154,8 +152,8 @@ def _print(model: Mapping[str, Any]) -> None:
     if "error" in model:
         lines.append(("unusable", model["error"]))
     else:
-        shown = (("languages", " "), ("marks", " "), ("licence", ""), ("sha256", ""))
-        lines += [(name, " ".join(model[name]) if between else model[name]) for name, between in shown if model[name]]
+        lines += [(name, " ".join(model[name])) for name in ("languages", "marks") if model[name]]
+        lines += [(name, model[name]) for name in ("licence", "sha256") if model[name]]
         lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in model["scores"].items()]
     typer.echo(escape_controls(model["name"]))
     before = ""

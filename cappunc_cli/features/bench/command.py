@@ -86,10 +86,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
 
 def _spent(engines: Sequence[OnnxEngine]) -> dict[str, float]:
     """The seconds so far of each stage of the engines, together."""
-    return {
-        "tokenise": sum(engine.tokenise_s for engine in engines),
-        "infer": sum(engine.infer_s for engine in engines),
-    }
+    return {"tokenise": sum(one.tokenise_s for one in engines), "infer": sum(one.infer_s for one in engines)}
 
 
 def figures(words: int, seconds: dict[str, float]) -> dict[str, Any]:
@@ -172,21 +169,16 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
 
 
 def _show(report: dict[str, Any]) -> None:
-
     console = table_console()
-    machine = in_short(report["hardware"])
-    print_verbatim(console, f"{report['model']['name']} on {report['device']}: {machine}")
+    print_verbatim(console, f"{report['model']['name']} on {report['device']}: {in_short(report['hardware'])}")
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
     for name, found in report["inputs"].items():
         shares = (f"{100 * share:.1f}" for share in found["shares"].values())
-        table.add_row(
-            escape(escape_controls(name)), f"{found['words']:,}", f"{found['words_per_second']:,.0f}", *shares
-        )
+        pace = f"{found['words_per_second']:,.0f}"
+        table.add_row(escape(escape_controls(name)), f"{found['words']:,}", pace, *shares)
     console.print(table)
     parts = report["start"]["seconds"]
     spent = ", ".join(f"{part} {1000 * seconds:.0f} ms" for part, seconds in parts.items())
-    console.print(
-        f"cold start, {report['start']['words']:,} words: {sum(parts.values()):.2f} s ({spent})", highlight=False
-    )
+    print_verbatim(console, f"cold start, {report['start']['words']:,} words: {sum(parts.values()):.2f} s ({spent})")
     if report["peak_memory_mb"] is not None:
-        console.print(f"peak memory: {report['peak_memory_mb']:.0f} MB", highlight=False)
+        print_verbatim(console, f"peak memory: {report['peak_memory_mb']:.0f} MB")
