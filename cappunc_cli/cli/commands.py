@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -62,7 +61,7 @@ class _Help:
         text: str = super().get_help(ctx)  # type: ignore[misc]
         if is_coloured(sys.stdout):
             for pattern, colour in _COLOURS:
-                text = re.sub(pattern, partial(_styled, colour), text, flags=re.MULTILINE)
+                text = re.sub(pattern, typer.style(r"\g<0>", fg=colour), text, flags=re.MULTILINE)
         return text
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -104,10 +103,6 @@ class CommandGroup(_Help, TyperGroup):
         """Write the names of the commands with what the table says about them, which loads none."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, row.about) for name, row in self.table.items()])
-
-
-def _styled(colour: str, found: re.Match[str]) -> str:
-    return typer.style(found[0], fg=colour)
 
 
 def _row(one: Field) -> tuple[str, str]:

@@ -139,7 +139,8 @@ def _table(found: Sequence[Mapping[str, Any]]) -> Iterator[Parts]:
     for model in found:
         named, value = next(iter(model.get("scores", {}).items()), ("", None))
         figure = "" if value is None else f"{100 * value:.1f}"
-        codes = model.get("error") or _few(model["languages"])
+        more = len(model.get("languages", ())) - _LANGUAGES
+        codes = model.get("error") or " ".join([*model["languages"][:_LANGUAGES], *[f"+{more}"] * (more > 0)])
         rows.append((model["name"], model["engine"], f"{model['bytes'] / 1e6:.1f}", codes, figure, named))
     a, b, c, d, e, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
     for number, (name, engine, size, codes, figure, named) in enumerate(rows):
@@ -160,9 +161,3 @@ def _print(model: Mapping[str, Any]) -> None:
     for title, value in lines:
         typer.echo(escape_controls(f"  {title if title != before else '':10} {value}"))
         before = title
-
-
-def _few(codes: Sequence[str]) -> str:
-    """As many language codes as fit on a line."""
-    shown = " ".join(codes[:_LANGUAGES])
-    return shown if len(codes) <= _LANGUAGES else f"{shown} +{len(codes) - _LANGUAGES}"

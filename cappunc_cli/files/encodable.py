@@ -9,7 +9,7 @@ from functools import partial
 from cappunc_cli.document.labels import cached_strip, strip
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.files.encodings import NAMING, Encoding, encode
+from cappunc_cli.files.encodings import NAMING, Encoding
 from cappunc_cli.formats.splice import line_of
 
 #: ASCII replacements of signs that an encoding lacks.
@@ -24,11 +24,11 @@ def writable(text: str, encoding: Encoding) -> str:
 
     Raises BadInput for a character without a replacement.
     """
-    try:
-        encode(text, encoding)
-    except UnicodeEncodeError:
-        return "".join([_spell(c, encoding) for c in text])
-    return text
+    lacking = {c for c in set(text) if not is_in(c, encoding)}
+    for character in lacking:
+        if character not in _SPELLINGS:
+            raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file")
+    return "".join([_SPELLINGS[c] if c in lacking else c for c in text]) if lacking else text
 
 
 def is_in(character: str, encoding: Encoding) -> bool:
@@ -38,14 +38,6 @@ def is_in(character: str, encoding: Encoding) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _spell(character: str, encoding: Encoding) -> str:
-    if is_in(character, encoding):
-        return character
-    if character not in _SPELLINGS:
-        raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file")
-    return _SPELLINGS[character]
 
 
 def limit_changes(

@@ -148,19 +148,16 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
         text = data[len(encoding.bom) :].decode(encoding.codec, encoding.errors)
     except UnicodeDecodeError as error:
         raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(encoding.bom)}") from error
-    if encoding.codec != "utf-8" and not _is_text_of(data, text, encoding):
+    if encoding.codec != "utf-8":
         # Some East Asian code pages have two codes for a character.
+        with suppress(UnicodeEncodeError):
+            if encode(text, encoding) == data:
+                return text, encoding
         if not encoding.guess:
             raise BadInput(f"its {encoding.codec} text cannot be written back unchanged")
         encoding = Encoding(_UNKNOWN, guess=True)
         text = data.decode(_UNKNOWN, encoding.errors)
     return text, encoding
-
-
-def _is_text_of(data: bytes, text: str, encoding: Encoding) -> bool:
-    with suppress(UnicodeEncodeError):
-        return encode(text, encoding) == data
-    return False
 
 
 def encode(text: str, encoding: Encoding) -> bytes:

@@ -43,6 +43,8 @@ _MIN_SHARE, _MIN_BLOCKS = 0.02, 2
 #: Change of language: what it costs (nats), and the weight of an n-gram's evidence, since n-grams overlap.
 _SWITCH, _WEIGHT = 4.0, 0.5
 
+#: The languages of scripts that have one.
+_OF_SCRIPT = {"KANA": "ja", "HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
 _DECLARED = re.compile(
     r"(?:\"lang(?:uage)?(?:_code)?\"\s*:\s*\"|^Language:\s*|\blang\s*[=:]\s*[\"']?)([A-Za-z]{2,3})\b",
@@ -161,7 +163,8 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
         if other:
             scripts.setdefault(_script(texts[i]), []).append(i)
     for script, own in scripts.items():
-        found |= dict.fromkeys(own, _script_language(script, " ".join(texts[i] for i in own)))
+        code = _OF_SCRIPT.get(script) or str(_identifier().classify(" ".join(texts[i] for i in own))[0])
+        found |= dict.fromkeys(own, code)
     return _joined(lines, found)
 
 
@@ -246,12 +249,6 @@ def _script(text: str) -> str:
     """The script of most letters that are not Latin: `CYRILLIC`, `CJK`; Japanese is told by its kana."""
     scripts = Counter(name_of(c, "").split(" ")[0].split("-")[0] for c in text if c.isalpha() and not is_latin(c))
     return "KANA" if scripts["HIRAGANA"] + scripts["KATAKANA"] else scripts.most_common(1)[0][0]
-
-
-def _script_language(script: str, text: str) -> str:
-    """The language of a text in another script than Latin."""
-    known = {"KANA": "ja", "HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
-    return known.get(script) or str(_identifier().classify(text)[0])
 
 
 def _joined(lines: Sequence[Sequence[int]], found: dict[int, str]) -> list[tuple[str, list[int]]]:

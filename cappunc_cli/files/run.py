@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.process import BaseProcess
@@ -202,7 +202,10 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     group: list[Job] = []
     size, most = 0, _FIRST_TOGETHER
     for job in jobs:
-        length = job.size or _size_of(job)
+        length = job.size
+        if not length and not is_url(job.source):
+            with suppress(OSError):
+                length = Path(job.source).stat().st_size
         if group and (len(group) >= most or size + length > BYTES_TOGETHER):
             yield group
             group, size, most = [], 0, min(2 * most, FILES_TOGETHER)
@@ -210,13 +213,6 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
         size += length
     if group:
         yield group
-
-
-def _size_of(job: Job) -> int:
-    try:
-        return 0 if is_url(job.source) else Path(job.source).stat().st_size
-    except OSError:
-        return 0
 
 
 def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:

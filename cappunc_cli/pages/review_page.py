@@ -63,11 +63,10 @@ def word_data(document: Document, name: str) -> dict[str, Any]:
 def _around(texts: Sequence[str]) -> dict[str, list[int]]:
     """UTF-16 lengths [before, after] of the marks around words that have any, by word number."""
     labels = ((i, cached_strip(text)[1]) for i, text in enumerate(texts))
-    return {str(i): [_units(label.before), _units(label.after)] for i, label in labels if label.before or label.after}
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    sizes = (
+        (i, [len(part.encode("utf-16-le", "surrogatepass")) // 2 for part in (x.before, x.after)]) for i, x in labels
+    )
+    return {str(i): both for i, both in sizes if any(both)}
 
 
 def comparison(document: Document, name: str, theirs: Sequence[str], other: str) -> dict[str, Any]:

@@ -138,7 +138,9 @@ def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator
     while following is not None or again or running:
         if not any(node["Alive"] for node in ray.nodes()):
             raise CappuncError("all Ray nodes have died; run the same command again to resume")
-        while len(running) < _engines(ray, options) and (following is not None or again):
+        # All cores or GPUs, also those of nodes that have come later.
+        cores = int(ray.cluster_resources().get("GPU" if options.gpu else "CPU", 0))
+        while len(running) < (options.engines or max(cores, 1)) and (following is not None or again):
             if again:
                 group, deaths = again.popleft()
             else:
@@ -166,13 +168,6 @@ def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator
                 again.append((group, deaths))
             else:
                 yield failed(group[0], CappuncError(reason))
-
-
-def _engines(ray: Any, options: RayOptions) -> int:
-    """How many groups are worked on at once: the requested number, or that of cores or GPUs at the moment."""
-    if options.engines is not None:
-        return options.engines
-    return max(int(ray.cluster_resources().get("GPU" if options.gpu else "CPU", 0)), 1)
 
 
 def run_group(told: list[Any], group: list[Job]) -> list[Result]:

@@ -78,17 +78,11 @@ class TermFinder:
         self._close(run)
 
     def _is_named(self, bare: str, label: Label) -> bool:
-        spelled = self.language.spelled(bare)
-        return (
-            label.case is not Case.LOWER
-            and spelled not in self.language.always_capital
-            and not self._is_abbreviation(spelled, label)
-            and any(map(str.isalpha, bare))
-        )
-
-    def _is_abbreviation(self, spelled: str, label: Label) -> bool:
-        """Whether a word is a title or abbreviation, which is no term: `Dr Smith`, `Inc.`"""
-        return spelled in self.language.titles or (label.has_period and self.language.abbreviates(spelled))
+        spelled, own = self.language.spelled(bare), self.language
+        # `Dr Smith`, `Inc.`
+        abbreviated = spelled in own.titles or (label.has_period and own.abbreviates(spelled))
+        lower = label.case is Case.LOWER or spelled in own.always_capital
+        return not lower and not abbreviated and any(map(str.isalpha, bare))
 
     def _next_place(self, bare: str, label: Label, place: int, *, named: bool) -> int:
         """The position of the next word."""
@@ -105,7 +99,8 @@ class TermFinder:
         """Count the words of a run as one term, or as a sentence start if that may be the reason for its capital."""
         if not run:
             return
-        term = _without_possessive(" ".join(text for text, _ in run))
+        term = " ".join(text for text, _ in run)
+        term = term[:-2] if term.endswith(_POSSESSIVE) and len(term) > 3 else term
         place = run[0][1]
         alone = len(run) == 1
         # NATO and iPhone are written so anywhere.
@@ -135,10 +130,6 @@ class TermFinder:
             if count >= _MIN_SHARE * (count + self._lower[key]) and starts[key] <= _MAX_STARTS * certain:
                 found.append(TermCandidate(term, count))
         return sorted(found, key=lambda candidate: (-candidate.count, fold(candidate.term)))
-
-
-def _without_possessive(term: str) -> str:
-    return term[:-2] if term.endswith(_POSSESSIVE) and len(term) > 3 else term
 
 
 def layout_breaks(words: Sequence[Word]) -> list[bool]:
