@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -38,15 +39,6 @@ from cappunc_cli.restoration.models.session import physical_cores
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 
 
-@dataclass(frozen=True, slots=True)
-class WorkOrder:
-    """What a worker is told before its first group. `memory` limits the bytes of a file; None is no limit."""
-
-    request: FixRequest
-    writer: ResultWriter
-    memory: int | None = None
-
-
 @dataclass(slots=True, eq=False)
 class _File:
     """A file that has been read. Once it is parsed, `new` are the texts of its words, of which `left` parts miss."""
@@ -64,41 +56,50 @@ class _File:
 _Part = tuple[_File, Sequence[int]]
 
 
-@dataclass(slots=True, eq=False)
-class Worker:
-    """Works on groups of files, with models that stay loaded.
+def _nobody(_: object) -> None:
+    """Hears of something, where nobody else does; can be sent to another process."""
 
-    `advance` is called with the share of a group's words that the models have read.
+
+@dataclass(eq=False)
+class Worker:
+    """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
+
+    `memory` limits the bytes of a file; None is no limit. `advance` is called with the share of a group's words that
+    the models have read. `node` is the machine, if it is one of a cluster.
     """
 
-    order: WorkOrder
-    detail: Callable[[str], None] = lambda _: None
-    advance: ProgressCallback = lambda _: None
+    request: FixRequest
+    writer: ResultWriter
+    memory: int | None = None
+    detail: Callable[[str], None] = _nobody
+    advance: ProgressCallback = _nobody
     node: str = ""
-    _fixers: Fixers = field(init=False)
-    _terms: TermCheck = field(init=False)
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
-        # again, an eighth of the time of reading and verifying.
-        gc.set_threshold(100_000)
-        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail, self.advance)
-        self._terms = TermCheck(self.order.request.options.glossary)
+    @cached_property
+    def _fixers(self) -> Fixers:
+        return Fixers(self.request, self._warnings.append, self.detail, self.advance)
+
+    @cached_property
+    def _terms(self) -> TermCheck:
+        return TermCheck(self.request.options.glossary)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Read the files, restore them together, and write them; one result a job."""
+        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
+        # again, an eighth of the time of reading and verifying.
+        gc.set_threshold(100_000)
         names = [name for job in jobs for name in (job.source, job.target)]
         held = []
         for result in self._results(in_threads(self._read, jobs, names)):
             if result.data is None or result.job.target is None:
                 yield self._noted(result)
-            elif result.status == "unchanged" and self.order.writer.mode == "in-place":
+            elif result.status == "unchanged" and self.writer.mode == "in-place":
                 yield self._noted(replace(result, data=None))
             else:
                 held.append(result)
-        for result in self.order.writer.write_all(held):
+        for result in self.writer.write_all(held):
             yield self._noted(replace(result, data=None))
 
     def _noted(self, result: Result) -> Result:
@@ -107,11 +108,11 @@ class Worker:
         return replace(result, node=self.node, warnings=warnings) if self.node or warnings else result
 
     def _read(self, job: Job) -> _File | Result:
-        begun, limit = time.perf_counter(), self.order.memory
+        begun, limit = time.perf_counter(), self.memory
         try:
             if limit is not None and job.size > limit:
                 raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
-            self.order.writer.check(job)
+            self.writer.check(job)
             data, job = read_input(job)
             return _File(job, *decode(data, job.encoding), begun)
         except Exception as error:
@@ -125,7 +126,7 @@ class Worker:
                 yield file
                 continue
             try:
-                document = self.order.request.read(file.text, file.job.source)
+                document = self.request.read(file.text, file.job.source)
                 if document.words:
                     refuse_name(file.job, document.format)
                 file.division, file.new = self._fixers.divide(document, file.text), document.texts
@@ -166,7 +167,7 @@ class Worker:
         division, fixer, job = file.division, file.division.main, file.job
         try:
             fixed = fixer.write(division.document, file.text, file.new, file.encoding)
-            if self.order.writer.mode == "diff":
+            if self.writer.mode == "diff":
                 data = shown_utf_8(unified_diff(job.name, file.text, fixed.text))
             else:
                 data = fixed.data
@@ -192,7 +193,7 @@ class Worker:
 
 
 #: Works on groups of jobs, and yields their results in any order.
-Executor = Callable[[WorkOrder, Iterable[list[Job]], FileTally], Generator[Result]]
+Executor = Callable[[Worker, Iterable[list[Job]], FileTally], Generator[Result]]
 #: The worker of this process, if it is one of several.
 _worker: Worker | None = None
 
@@ -218,8 +219,8 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
     """An Executor that works on one group after the other."""
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], tally: FileTally) -> Generator[Result]:
-        worker = Worker(order, detail, tally.advance)
+    def work(worker: Worker, groups: Iterable[list[Job]], tally: FileTally) -> Generator[Result]:
+        worker.detail, worker.advance = detail, tally.advance
         for group in groups:
             tally.begin(job.name for job in group)
             yield from worker.run(group)
@@ -230,12 +231,12 @@ def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
 def in_processes(count: int) -> Executor:
     """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
+    def work(worker: Worker, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
         todo = iter(groups)
         # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
         context = multiprocessing.get_context("spawn")
         threads = max(physical_cores() // count, 1)
-        pool = ProcessPoolExecutor(count, context, _start, (order, threads))
+        pool = ProcessPoolExecutor(count, context, _start, (worker, threads))
         running: set[Future[list[Result]]] = set()
         ready: deque[Result] = deque()
         try:
@@ -262,14 +263,14 @@ def in_processes(count: int) -> Executor:
     return work
 
 
-def _start(order: WorkOrder, threads: int) -> None:
+def _start(worker: Worker, threads: int) -> None:
     """Make this process a worker."""
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     if (parent := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _worker = Worker(order)
+    _worker = worker
 
 
 def _end_with(parent: BaseProcess) -> None:

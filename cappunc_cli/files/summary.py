@@ -20,7 +20,7 @@ from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_diff, write_stdout
 from cappunc_cli.files.progress import FileTally, Reporter, counted
 from cappunc_cli.files.results import Result
-from cappunc_cli.files.run import Executor, WorkOrder, job_groups
+from cappunc_cli.files.run import Executor, Worker, job_groups
 from cappunc_cli.files.storage import PIPE, is_url, write_result
 
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
@@ -165,7 +165,7 @@ class Run:
     With `fail_over`, it stops when more than this percentage of the files fail.
     """
 
-    order: WorkOrder
+    worker: Worker
     reporter: Reporter
     summary: Summary
     logs: Sequence[Callable[[Result], None]] = ()
@@ -178,7 +178,7 @@ class Run:
 
     def plan(self, jobs: Sequence[Job]) -> list[Job]:
         """The jobs that are not up to date, with what the record knows of them; the summary counts the others."""
-        record, mode = self.order.writer.record, self.order.writer.mode
+        record, mode = self.worker.writer.record, self.worker.writer.mode
         todo = record.plan(jobs) if record is not None and mode == "new" else list(jobs)
         self.summary.asked, self.summary.known = len(jobs), len(jobs) - len(todo)
         return todo
@@ -192,7 +192,7 @@ class Run:
         tally = FileTally(len(jobs))
         with self.reporter.progress(tally):
             tally.begin(job.name for job in jobs)
-            results = executor(self.order, job_groups(jobs), tally)
+            results = executor(self.worker, job_groups(jobs), tally)
             try:
                 for result in results:
                     self._count(result)
@@ -250,7 +250,7 @@ class Run:
             (reporter.info if listed else reporter.detail)(f"{job.name}: {result.note}")
         if result.data is not None:
             with reporter.without_bar():
-                if self.order.writer.mode == "diff":
+                if self.worker.writer.mode == "diff":
                     write_diff(result.data.decode("utf-8", "surrogateescape"))
                 else:
                     write_stdout(result.data)

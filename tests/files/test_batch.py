@@ -26,7 +26,7 @@ from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import FILES_TOGETHER, Worker, WorkOrder, in_processes, in_this_process, job_groups
+from cappunc_cli.files.run import FILES_TOGETHER, Worker, in_processes, in_this_process, job_groups
 from cappunc_cli.files.summary import Run, Summary, log_to
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
@@ -76,7 +76,7 @@ def jobs_of(tree: Path) -> list[Job]:
 
 
 def worked(jobs: Iterable[Job], writer: ResultWriter) -> list[Result]:
-    worker = Worker(WorkOrder(REQUEST, writer))
+    worker = Worker(REQUEST, writer)
     return [result for group in job_groups(jobs) for result in worker.run(group)]
 
 
@@ -227,7 +227,7 @@ def test_results_are_written_while_later_files_are_still_read(tmp_path: Path) ->
     for job in jobs:
         Path(job.source).write_text("hello anna")
     written = []
-    worker = Worker(WorkOrder(REQUEST, ResultWriter("new")))
+    worker = Worker(REQUEST, ResultWriter("new"))
     for group in job_groups(jobs):
         written.append(len(list((tmp_path / "out").glob("*.txt"))) if written else 0)
         assert all(result.status == "fixed" for result in worker.run(group))
@@ -485,7 +485,7 @@ def test_processes_and_one_process_have_the_same_results(tree: Path) -> None:
     for executor in (in_this_process(), in_processes(2)):
         with log_to(str(tree / "log")) as log:
             summary = Summary()
-            run = Run(WorkOrder(REQUEST, ResultWriter("force")), Reporter(True), summary, [log])
+            run = Run(Worker(REQUEST, ResultWriter("force")), Reporter(True), summary, [log])
             run.over(jobs_of(tree), executor)
         assert summary.fixed == 30
         lines = sorted((json.loads(line) for line in (tree / "log").read_text().splitlines()), key=lambda x: x["file"])

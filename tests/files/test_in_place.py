@@ -15,7 +15,7 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.run import Worker
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -42,7 +42,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
     request = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Fixer, "restore", slow)
-        results = Worker(WorkOrder(request, ResultWriter("in-place"))).run([Job(str(path), str(path))])
+        results = Worker(request, ResultWriter("in-place")).run([Job(str(path), str(path))])
         return [result.error for result in results if result.error is not None]
 
 

@@ -15,7 +15,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.run import Worker
 
 ENGLISH = [
     "good evening and welcome to the show",
@@ -58,7 +58,7 @@ def srt(cues: Sequence[str]) -> str:
 def fixed(folder: Path, text: str, lang: str = "auto", name: str = "talk.srt") -> tuple[str, Result]:
     (folder / name).write_text(text, encoding="utf-8")
     request = FixRequest(ModelChoice(lang, fast=True), device="cpu")
-    (result,) = Worker(WorkOrder(request, ResultWriter("new"))).run([Job(str(folder / name))])
+    (result,) = Worker(request, ResultWriter("new")).run([Job(str(folder / name))])
     return (result.data or b"").decode(), result
 
 

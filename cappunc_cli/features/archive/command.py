@@ -28,7 +28,7 @@ from cappunc_cli.files.plan import checked_targets, refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Executor, WorkOrder, in_this_process
+from cappunc_cli.files.run import Executor, Worker, in_this_process
 from cappunc_cli.files.storage import PIPE, checked_name, is_url, joined
 from cappunc_cli.files.summary import Run, Summary, log_to
 
@@ -50,7 +50,7 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     writer = ResultWriter("force" if options.force else "new", record, hint="")
     memory = options.file_memory << 20 if _on_ray(options) else None
     summary = Summary()
-    run = Run(WorkOrder(request, writer, memory), reporter, summary, fail_over=options.fail_over, long=True)
+    run = Run(Worker(request, writer, memory), reporter, summary, fail_over=options.fail_over, long=True)
 
     report = options.report or joined(target, f"{PRIVATE}/refused.jsonl")
     with stoppable(reporter, lambda: summary.done(not options.force)), TargetLock(record) as lock:

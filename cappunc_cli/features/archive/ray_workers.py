@@ -20,7 +20,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.results import Result, failed
-from cappunc_cli.files.run import Executor, Worker, WorkOrder
+from cappunc_cli.files.run import Executor, Worker
 
 #: Seconds between looks at the nodes and their cores.
 _POLL_S = 1.0
@@ -54,13 +54,13 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
     """
     _check(options)
 
-    def work(order: WorkOrder, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
+    def work(worker: Worker, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
         # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _connected(options, reporter)
             try:
                 metrics = RayMetrics()
-                for result in results_on(ray, options, order, iter(groups)):
+                for result in results_on(ray, options, worker, iter(groups)):
                     if not result.node:  # not counted by a worker
                         metrics.count(result)
                     yield result
@@ -124,13 +124,13 @@ def _has_exporter() -> bool:
     return True
 
 
-def results_on(ray: Any, options: RayOptions, order: WorkOrder, groups: Iterator[list[Job]]) -> Iterator[Result]:
+def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[list[Job]]) -> Iterator[Result]:
     """Yield the results of all groups, in order of completion. Raises CappuncError if no node is left."""
     resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
     # By default Ray ends the process of a GPU task after each call, and its models with it.
     task = ray.remote(max_retries=0, max_calls=0, **resources)(run_group)
     # In a list Ray does not resolve it, so that a process fetches it once.
-    told = [ray.put((order, order.request.signature(), options.seconds))]
+    told = [ray.put((worker, worker.request.signature(), options.seconds))]
     running: dict[Any, tuple[list[Job], int, float]] = {}
     # The groups that must be tried again, with how many processes have died of them.
     again: deque[tuple[list[Job], int]] = deque()
@@ -217,17 +217,17 @@ def metrics_of(result: Result) -> dict[str, int]:
 class RayWorker:
     """A Worker with metrics, and with limits of memory and of time."""
 
-    def __init__(self, order: WorkOrder, signature: str, seconds: float) -> None:
+    def __init__(self, worker: Worker, signature: str, seconds: float) -> None:
         """Raises CappuncError if this machine's version or models differ from the driver's."""
         node = platform.node()
-        if order.request.signature() != signature:
+        if worker.request.signature() != signature:
             raise CappuncError(f"{node} has a different version of cappunc, or different models, than the driver")
-        self._worker = Worker(order, node=node)
+        self._worker = replace(worker, node=node)
         self._metrics = RayMetrics()
         self._seconds = seconds
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
-        if order.memory is not None:
-            _limit_memory(order.memory)
+        if worker.memory is not None:
+            _limit_memory(worker.memory)
 
     def run(self, group: list[Job]) -> list[Result]:
         """As `Worker.run`; a group that takes too long ends the process, whatever it hangs in."""

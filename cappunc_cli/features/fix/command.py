@@ -25,7 +25,7 @@ from cappunc_cli.files.plan import plan_jobs, refuse_file, replaceable
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record
 from cappunc_cli.files.results import Mode, ResultWriter
-from cappunc_cli.files.run import Executor, WorkOrder, in_processes, in_this_process
+from cappunc_cli.files.run import Executor, Worker, in_processes, in_this_process
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.files.summary import Run, Summary, log_to
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -47,7 +47,7 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     summary, unread = Summary(terms=terms), reporter.errors
     resumable = (record is not None and not options.force) or options.in_place
     with stoppable(reporter, lambda: summary.done(resumable)), log_to(options.log) as log:
-        run = Run(WorkOrder(request, ResultWriter(mode, record)), reporter, summary, [log])
+        run = Run(Worker(request, ResultWriter(mode, record)), reporter, summary, [log])
         todo = run.plan(jobs)
         summary.asked, summary.statuses["failed"] = summary.asked + unread, unread
         run.over(todo, _executor(options, todo, reporter))

@@ -26,10 +26,10 @@ from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import WorkOrder
+from cappunc_cli.files.run import Worker
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = WorkOrder(FixRequest(ModelChoice("en", str(TINY)), device="cpu"), ResultWriter("new"))
+ORDER = Worker(FixRequest(ModelChoice("en", str(TINY)), device="cpu"), ResultWriter("new"))
 
 
 class Died(Exception):
