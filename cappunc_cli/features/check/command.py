@@ -16,7 +16,7 @@ from cappunc_cli.cli.usage import (
     input_names,
     make_reporter,
     refuse_second_read,
-    tallied,
+    work_on,
 )
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
@@ -28,15 +28,13 @@ from cappunc_cli.files.caption_report import (
     summary,
     write_report,
 )
-from cappunc_cli.files.input_files import Job, one_by_one, read_job
-from cappunc_cli.files.inspection import Report, inspect_files, missing_entries, print_json, shares_line, span_line
-from cappunc_cli.files.language_detection import DEFAULT
+from cappunc_cli.files.fixer import Opened
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.inspection import Report, file_report, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import ModelChoice
-from cappunc_cli.formats import read
-from cappunc_cli.languages import language
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described
 from cappunc_cli.restoration.options import Options
@@ -61,13 +59,16 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         return
     found: list[Report] = []
     request = fix_request(context, options.model, inputs, Changes(Options(pauses=options.pauses)))
-    with tallied(reporter, len(jobs), "checked") as tally:
-        for inspected in inspect_files(jobs, request, missing_entries, reporter, tally):
-            found.append(inspected)
-            if not options.as_json:
-                with reporter.without_bar():
-                    lines = [*(span_line(inspected, entry) for entry in inspected["stretches"]), shares_line(inspected)]
-                    write_lines(filter(None, lines))
+
+    def missing(_: Job, opened: Opened) -> Report:
+        return file_report(opened, missing_entries(opened.division), reporter)
+
+    for report in work_on(jobs, request, missing, reporter):
+        found.append(report)
+        if not options.as_json:
+            with reporter.without_bar():
+                lines = [*(span_line(report, entry) for entry in report["stretches"]), shares_line(report)]
+                write_lines(filter(None, lines))
     if options.as_json:
         print_json(found, jobs)
     lacking = any(one["stretches"] or shares_line(one) for one in found) and options.fail_on != "never"
@@ -80,19 +81,17 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
     inputs, file = options.inputs, options.report
     refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
 
-    def faults(job: Job) -> Report:
-        text, _ = read_job(job, reporter)
-        code = ModelChoice(options.model.lang).language_of(text) or DEFAULT
-        document = read(text, job.source, inputs.format_name)
-        return document_report(job.name, document, language(code), profiles)
+    request = FixRequest(ModelChoice(options.model.lang), format=inputs.format_name, fps=inputs.fps)
+
+    def faults(_: Job, opened: Opened) -> Report:
+        return document_report(opened.name, opened.division.document, opened.language, profiles)
 
     reports: list[Report] = []
-    with tallied(reporter, len(jobs), "checked") as tally:
-        for report in one_by_one(jobs, faults, reporter, tally):
-            reports.append(report)
-            if not options.as_json:
-                with reporter.without_bar():
-                    write_lines(fault_line(report, entry) for entry in report["faults"])
+    for report in work_on(jobs, request, faults, reporter, restore=False):
+        reports.append(report)
+        if not options.as_json:
+            with reporter.without_bar():
+                write_lines(fault_line(report, entry) for entry in report["faults"])
     if options.as_json:
         write_text(as_json(reports))
     if file is not None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.api import Opened
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
@@ -20,20 +19,18 @@ from cappunc_cli.cli.usage import (
     input_names,
     make_reporter,
     refuse_second_read,
-    tallied,
+    work_on,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
-from cappunc_cli.files.caption_report import check_report_name, rendered
-from cappunc_cli.files.encodings import shown_utf_8
-from cappunc_cli.files.fixer import Division, Fixer, Fixers
+from cappunc_cli.files.caption_report import write_report
+from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.input_files import Job, one_by_one, read_job
+from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
@@ -97,7 +94,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
     _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
     if report is not None:
-        write_result(report, shown_utf_8(rendered(maker.reports, Path(report).suffix.lower())))
+        write_report(maker.reports, report)
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -118,7 +115,6 @@ def _checked(context: typer.Context, options: CaptionsOptions) -> str | None:
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
         unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
         refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
-    check_report_name(options.report)
     kind = _kind(options, CAPTION_KINDS)
     if options.speakers == "voice" and not options.rewrap and kind in (None, "srt"):
         why = "SRT has no field for speakers; use --speakers name, or --to vtt"
@@ -177,20 +173,14 @@ def _make(
     term_check = TermCheck(request.options.glossary)
     writer = ResultWriter("force" if options.force else "new", hint="")
 
-    def made(job: Job) -> None:
+    def made(job: Job, opened: Opened) -> None:
         writer.check(job)
-        text, encoding = read_job(job, reporter)
-        document = request.read(text, job.source)
+        document = opened.division.document
         if rewrap:
             refuse_name(job, document.format)
-        if restore:
-            division = fixers.divide(document, text)
-        else:
-            spoken = ModelChoice(request.choice.lang).language_of(text)
-            division = Division(document, Fixer(request, ("", spoken), reporter.info), {})
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
-        data, summary = make(Opened(division, job.name, encoding))
+        data, summary = make(opened)
         where = ""
         if job.target is None:
             with reporter.without_bar():
@@ -198,12 +188,8 @@ def _make(
         else:
             write_result(job.target, data)
             where = f" -> {job.target}"
-        reporter.info(f"{job.name}{where}: {'; '.join(filter(None, (summary, division.note)))}")
+        reporter.info(f"{job.name}{where}: {summary}")
 
-    with tallied(reporter, len(jobs)) as tally:
-        if restore:
-            request.check()
-        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
-        for _ in one_by_one(jobs, made, reporter, tally):
-            pass
-        term_check.report(reporter)
+    for _ in work_on(jobs, request, made, reporter, restore):
+        pass
+    term_check.report(reporter)

@@ -21,18 +21,19 @@ from cappunc_cli.cli.usage import (
     make_reporter,
     refuse_second_read,
     tallied,
+    work_on,
 )
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.fixer import Division, Fixers
+from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import (
     Report,
-    inspect_files,
+    file_report,
     line_prefix,
     print_json,
     span_line,
@@ -78,24 +79,23 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     """Print the places of all files as lines, CSV or JSON."""
     terms = TermCheck(request.options.glossary)
 
-    def places(division: Division) -> Report:
-        terms.check(division.document.texts)
-        return places_to_check(division, options.below, options.most)
+    def places(_: Job, opened: Opened) -> Report:
+        terms.check(opened.division.document.texts)
+        return file_report(opened, places_to_check(opened.division, options.below, options.most), reporter)
 
     found: list[Report] = []
     if options.as_csv:
         write_text(_csv([dict(zip(_COLUMNS, _COLUMNS, strict=True))]))
-    with tallied(reporter, len(jobs), "reviewed") as tally:
-        for report in inspect_files(jobs, request, places, reporter, tally):
-            reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
-            if options.as_json:
-                found.append(report)
-                continue
-            with reporter.without_bar():
-                if options.as_csv:
-                    write_text(_csv(_row(report, entry) for entry in _entries(report)))
-                else:
-                    write_lines(_line(report, entry) for entry in _entries(report))
+    for report in work_on(jobs, request, places, reporter):
+        reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
+        if options.as_json:
+            found.append(report)
+            continue
+        with reporter.without_bar():
+            if options.as_csv:
+                write_text(_csv(_row(report, entry) for entry in _entries(report)))
+            else:
+                write_lines(_line(report, entry) for entry in _entries(report))
     if options.as_json:
         print_json(found, jobs)
     terms.report(reporter)
@@ -152,7 +152,7 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     if compare is not None:
         with errors_about(compare):
             other = request.read(read_text(compare)[0], Path(compare).name), compare
-    with tallied(reporter, 1, "reviewed") as tally, errors_about(job.name):
+    with tallied(reporter, 1) as tally, errors_about(job.name):
         tally.begin([job.name])
         fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
         session = ReviewSession(job, fixers, options.below, other, options.in_place)

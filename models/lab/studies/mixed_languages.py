@@ -25,7 +25,7 @@ from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Worker, WorkOrder
+from cappunc_cli.files.run import Worker
 from cappunc_cli.restoration.models.registry import model_languages
 from tests.benchmarks.measuring import head, options_with_data, print_report
 
@@ -115,7 +115,7 @@ def restored(source: str, lang: str) -> list[str]:
         path = Path(folder, "mixed.srt")
         path.write_text(source, encoding="utf-8")
         request = FixRequest(ModelChoice(lang, None, fast=True), device="cpu")
-        (result,) = Worker(WorkOrder(request, ResultWriter("new"))).run([Job(str(path))])
+        (result,) = Worker(request, ResultWriter("new")).run([Job(str(path))])
         assert result.data is not None, result.error
         return formats.read(result.data.decode(), "mixed.srt").texts
 
