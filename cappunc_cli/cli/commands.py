@@ -142,7 +142,7 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
                 refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
                 return
             if row.takes_settings:
-                load_reference(_APPLY_SETTINGS)(context, options_that_may_be_set(context), given)
+                load_reference(_APPLY_SETTINGS)(context, given)
             load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
@@ -203,13 +203,13 @@ def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> No
             raise BadOption(why, "/".join((*option.opts, *option.secondary_opts)))
 
 
-def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Field]]:
-    """The options of all commands that take settings, by command and name."""
+def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str, dict[str, Field]]:
+    """The options of all commands that take settings, or of `only` one of them, by command and name."""
     table = context.find_root().command.table  # type: ignore[attr-defined]
     return {
         name: {field.name: field for field in described(row.options).values()}
         for name, row in table.items()
-        if row.takes_settings
+        if row.takes_settings and only in ("", name)
     }
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 from platformdirs import user_config_path
 
-from cappunc_cli.cli.commands import is_typed
+from cappunc_cli.cli.commands import is_typed, options_that_may_be_set
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
@@ -45,10 +45,12 @@ class Setting:
     source: str
 
 
-def apply_settings(context: typer.Context, known: Known, given: dict[str, Any]) -> None:
+def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
     """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
-    command = context.info_name or ""
-    for one in settings(known, given.get("files") or (), only=command):
+    command, names = context.info_name or "", given.get("files") or ()
+    # Only a file may have settings of other commands, whose options have to be loaded.
+    known = options_that_may_be_set(context, "" if configuration_files(names) else command)
+    for one in settings(known, names, only=command):
         if one.command != command or is_typed(context, (field := known[command][one.option]).field):
             continue
         # The message about a missing file names where it is set.
