@@ -22,12 +22,10 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job, Search
-from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import FILES_TOGETHER, Worker, in_processes, in_this_process, job_groups
-from cappunc_cli.files.summary import Run, Summary, log_to
+from cappunc_cli.files.run import FILES_TOGETHER, Worker, job_groups
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
@@ -456,21 +454,6 @@ def test_a_log_has_a_line_for_each_file(tree: Path) -> None:
     assert "0 files fixed, 30 up to date, 1 skipped, 1 failed" in run_in(tree, "in", "-o", "out").stderr
 
 
-@pytest.mark.slow
-def test_the_log_of_a_thousand_files_can_be_read_back(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    for i in range(1000):
-        (tmp_path / f"in/{i}.txt").write_text("" if i % 100 == 0 else f"hello anna {i}\n")
-    assert run_in(tmp_path, "in", "-o", "out", "--log", "log.jsonl").exit_code == 0
-    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
-    assert sorted(line["file"] for line in lines) == sorted(f"in/{i}.txt" for i in range(1000))
-    assert sum(line["words"] for line in lines) == 990 * 3
-    for line in lines:
-        assert Path(tmp_path, line["target"]).read_bytes() or not line["words"]
-        assert line["status"] in ("fixed", "unchanged")
-        assert line["seconds"] >= 0
-
-
 def test_a_log_to_standard_error_and_none_over_an_input(tree: Path) -> None:
     run = run_in(tree, "in/0.txt", "-o", "-", "--log", "-")
     assert json.loads(run.stderr.splitlines()[0])["file"] == "in/0.txt"
@@ -478,19 +461,6 @@ def test_a_log_to_standard_error_and_none_over_an_input(tree: Path) -> None:
     assert run_in(tree, "in", "-o", "out", "--log", "in/0.txt").exit_code == 2
     assert run_in(tree, "in", "-o", "out", "--log", "out/0.txt").exit_code == 2
     assert contents(tree / "in") == before
-
-
-def test_processes_and_one_process_have_the_same_results(tree: Path) -> None:
-    found = []
-    for executor in (in_this_process(), in_processes(2)):
-        with log_to(str(tree / "log")) as log:
-            summary = Summary()
-            run = Run(Worker(REQUEST, ResultWriter("force")), Reporter(True), summary, [log])
-            run.over(jobs_of(tree), executor)
-        assert summary.fixed == 30
-        lines = sorted((json.loads(line) for line in (tree / "log").read_text().splitlines()), key=lambda x: x["file"])
-        found.append(([{**line, "seconds": 0} for line in lines], contents(tree / "out")))
-    assert found[0] == found[1]
 
 
 def test_a_file_is_read_once_even_to_detect_its_language(tree: Path) -> None:

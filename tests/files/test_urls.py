@@ -20,7 +20,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files import urls
 from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.input_files import Job, match_paths
+from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import is_url, joined, names_in
 from cappunc_cli.files.urls import (
@@ -301,18 +301,6 @@ def test_a_quoted_pattern_is_expanded(tmp_path: Path, tiny_model: Path) -> None:
     assert [Path(one["file"]).name for one in json.loads(deep.stdout)] == ["[c].txt", "b.txt"]
     missing = run("check", *model, f"{tmp_path}/in/*.vtt")
     assert "matches no file" in str(missing.exception)
-
-
-def test_each_directory_is_read_once_for_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("a/b/c/x.txt", "a/b/d/x.txt", "a/e/c/x.txt", "f/b/c/x.txt"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("hello\n")
-    read: list[str] = []
-    real = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: (read.append(str(path)), real(path))[1])
-    found = [entry.relative for entry in match_paths(f"{tmp_path}/*/*/*/*.txt", pytest.fail)]
-    assert found == ["a/b/c/x.txt", "a/b/d/x.txt", "a/e/c/x.txt", "f/b/c/x.txt"]
-    assert sorted(read) == sorted({str(tmp_path / part) for name in found for part in Path(name).parents})
 
 
 def test_a_pattern_reports_what_cannot_be_read(
