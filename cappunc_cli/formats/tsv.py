@@ -17,7 +17,7 @@ from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, time_code
+from cappunc_cli.formats.cues import Cue, cue_detail, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
@@ -158,7 +158,8 @@ class Tsv(CueFormat):
             hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
             raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
         cues = []
-        for number, start, stop in _rows(text, table):
+        for number, (start, stop) in list(enumerate(split_lines(text), 1))[table.named :]:
+            start += text.startswith("\ufeff", start)
             cells = _cells(text, start, stop, table.separator)
             cue = self._cue(text, cells, table.columns)
             if text[start:stop].strip() and table.separator == "," and (cue is None or len(cells) != table.width):
@@ -188,13 +189,11 @@ class Tsv(CueFormat):
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""
-        table = _table(document.source)
-        doubled = table is not None and table.separator == ","
-        return super().write(document, list(map(spans.with_doubled_quotes, texts)) if doubled else texts)
+        return super().write(document, list(map(spans.with_doubled_quotes, texts)) if _texts(document) else texts)
 
     def spliced(self, document: Document, texts: Sequence[str]) -> str:
         """The source with texts that are safe, and with quotes around the fields that need them."""
-        bare = [span for span, quoted in _texts(document.source) if not quoted]
+        bare = [span for span, quoted in _texts(document) if not quoted]
         starts = [start for start, _ in bare]
         changes = list(spans.changes(document, texts))
         signs = [at for at, _, new in changes if "," in new or '"' in new] if bare else []
@@ -206,21 +205,14 @@ class Tsv(CueFormat):
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the quotes around CSV fields."""
-        around = [span for span, quoted in _texts(document.source) if quoted]
+        around = [span for span, quoted in _texts(document) if quoted]
         quotes = [edit for start, stop in around for edit in ((start - 1, start, ""), (stop, stop + 1, ""))]
         return spans.splice(document.source, [*quotes, *spans.placeholders(document)])
 
 
-def _rows(text: str, table: _Table) -> list[tuple[int, int, int]]:
-    """The number of each row's line, and where it starts and stops."""
-    lines = list(enumerate(split_lines(text), 1))[table.named :]
-    return [(number, start + text.startswith("\ufeff", start), stop) for number, (start, stop) in lines]
-
-
-def _texts(text: str) -> list[tuple[Span, bool]]:
+def _texts(document: Document) -> list[tuple[Span, bool]]:
     """The text fields of a CSV, and whether each is in quotes; [] for other tables."""
-    table = _table(text)
-    if table is None or table.separator != ",":
-        return []
-    rows = (_cells(text, start, stop, ",") for _, start, stop in _rows(text, table))
-    return [cells[table.columns["text"]] for cells in rows if len(cells) > table.columns["text"]]
+    source, regions = document.source, cue_detail(document).regions
+    table = _table(source)
+    csv = table is not None and table.separator == ","
+    return [((start, stop), source[start - 1 : start] == '"') for start, stop in regions] if csv else []

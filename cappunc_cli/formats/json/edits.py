@@ -188,8 +188,9 @@ def skeleton(transcript: Transcript) -> str:
     """The source without everything that writing may change: words, their marks, and counts of characters."""
     found: list[Edit] = [(*span, "0") for _, _, span in _counts(transcript.anchors)]
     copies = [copy for word in transcript.words for copy in word.places] + [r.copy for r in transcript.respelled]
-    for copy in copies:
-        marks = transcript.mark_entries(copy) if len(copy) > 1 else {}
+    found += [(*copy[0], "_") for copy in copies if len(copy) == 1]
+    for copy in (copy for copy in copies if len(copy) > 1):
+        marks = transcript.mark_entries(copy)
         found += [_removal(transcript, entry) for entry in marks.values()]
         found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(part for part in copy if part not in marks)]
     return splice(transcript.source, found)

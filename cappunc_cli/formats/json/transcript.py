@@ -24,12 +24,11 @@ Block = tuple[bool, int, int, int, int]
 _WINDOW, _STEP = 1500, 256
 
 
-@dataclass(slots=True, eq=False)
-class Spoken:
-    """A word of a track, by its number: its tokens, one for each copy that shows it."""
+class Spoken(list[Token]):
+    """A word of a track: its tokens, one for each copy that shows it; and its number in the file."""
 
-    tokens: list[Token]
-    number: int = -1
+    __slots__ = ("number",)
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Transcript:
             streams.append(self._stream(fields, track))
             tokens = tokenize(self.source, streams[-1])
             spoken = self._align(spoken, tokens) if number else [Spoken([token]) for token in tokens]
-        places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word.tokens[0].copy if track.bare)
+        places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy if track.bare)
         for of, fields in track.bare:
             own = spoken
             if of is not None:  # the words of which a part is inside a literal
@@ -91,7 +90,7 @@ class Transcript:
         set_styles(spoken, streams)
         for number, word in enumerate(spoken, len(self.words)):
             word.number = number
-        self.differing += [word.number for word in spoken if _differ(word.tokens)]
+        self.differing += [word.number for word in spoken if _differ(word)]
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
         self._add_words(track, spoken)
@@ -132,13 +131,13 @@ class Transcript:
         A copy that never shows `marks` adds no words, because a mark on one of them would be lost.
         """
         merged: list[Spoken] = []
-        ours_keys, their_keys = [word.tokens[0].key for word in spoken], [token.key for token in tokens]
+        ours_keys, their_keys = [word[0].key for word in spoken], [token.key for token in tokens]
         for same, i, i_stop, j, j_stop in aligned_blocks(ours_keys, their_keys):
             ours, theirs = spoken[i:i_stop], tokens[j:j_stop]
             merged += ours
             if same or len(ours) == len(theirs):
                 for word, token in zip(ours, theirs, strict=True):
-                    word.tokens.append(token)
+                    word.append(token)
             elif marks and (not ours or len(theirs) > max(len(ours), _LONGEST_SPELLING)):
                 merged += [Spoken([token]) for token in theirs]
             elif ours and theirs:
@@ -147,13 +146,13 @@ class Transcript:
 
     def _respell(self, ours: Sequence[Spoken], theirs: Sequence[Token]) -> None:
         """Note tokens that are another spelling of words, or the same letters split differently."""
-        same_letters = "".join([word.tokens[0].key for word in ours]) == "".join([token.key for token in theirs])
+        same_letters = "".join([word[0].key for word in ours]) == "".join([token.key for token in theirs])
         if same_letters and len(theirs) == 1:
             (token,) = theirs
             places = characters(self.source, token.copy)
-            pieces = split_letters(token.text, [len(word.tokens[0].key) for word in ours])
+            pieces = split_letters(token.text, [len(word[0].key) for word in ours])
             for word, (a, b) in zip(ours, pieces, strict=False):
-                word.tokens.append(replace(token, text=token.text[a:b], copy=tuple(fragments(places[a:b]))))
+                word.append(replace(token, text=token.text[a:b], copy=tuple(fragments(places[a:b]))))
             if pieces:
                 return
         before = 0
@@ -173,8 +172,7 @@ class Transcript:
             self._turn += 1
             self._speaker = None
         preceded = False
-        for n, word in enumerate(spoken):
-            tokens = word.tokens
+        for n, tokens in enumerate(spoken):
             own = tokens[0]
             spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
             start, end, speaker = timing.get(n, (own.start, own.end, own.speaker))
@@ -202,7 +200,7 @@ class Transcript:
     def _timing(self, track: Track, spoken: Sequence[Spoken]) -> dict[int, tuple[int | None, int | None, object]]:
         """The start, end and speaker of words, from the raw words of a track that has such; aligned by keys."""
         raw = tokenize(self.source, Stream(track.timing))
-        own = [word.tokens[0] for word in spoken]
+        own = [word[0] for word in spoken]
         found = {n: (token.start, token.end, token.speaker) for n, token in enumerate(own)}
         blocks = aligned_blocks([token.key for token in own], [token.key for token in raw])
         for same, i, i_stop, j, j_stop in blocks:
@@ -230,7 +228,7 @@ class Transcript:
 
 def set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
     """Find out whether streams show case and marks, from the tokens of each word."""
-    for stream, text in {(token.stream, token.text) for word in spoken for token in word.tokens}:
+    for stream, text in {(token.stream, token.text) for word in spoken for token in word}:
         stream.features |= features(text)
     shown = 0
     for stream in streams:
@@ -246,7 +244,7 @@ def _lacks(stream: Stream, feature: int, spoken: Sequence[Spoken]) -> bool:
     """Whether a stream never has a feature that another stream shows of the same words."""
     if not stream.features or stream.features & feature:
         return False
-    own = [word.tokens for word in spoken if any(token.stream is stream for token in word.tokens)]
+    own = [word for word in spoken if any(token.stream is stream for token in word)]
     elsewhere = Counter(token.stream for tokens in own for token in tokens if features(token.text) & feature)
     return max(elsewhere.values(), default=0) > _RARE * len(own)
 
