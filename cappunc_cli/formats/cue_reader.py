@@ -247,9 +247,8 @@ class CueReader:
     def _end_stamped(self) -> None:
         """End each word with an inline stamp, or before one, where the next word starts, or earlier."""
         for i, word in enumerate(self.words):
-            if word.start is not None and word.end is None and not self._stamped.isdisjoint((i, i + 1)):
-                following = self.words[i + 1].start if i + 1 < len(self.words) else None
-                word.end = latest_end(word.start, word.text, following)
+            if word.end is None and not self._stamped.isdisjoint((i, i + 1)):
+                end_early(self.words, i)
 
 
 # The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
@@ -279,18 +278,19 @@ def set_inline_times(document: Document, spans: Sequence[Cue]) -> None:
             word.start = first.start if begins else None
         if last is not None:
             word.end = last.end if ends else None
-            if first is last and last.end is None and ends and word.start is not None:
+            if first is last and last.end is None and ends:
                 open_ended.append(i)
     for i in open_ended:
-        word, following = words[i], words[i + 1].start if i + 1 < len(words) else None
-        assert word.start is not None
-        word.end = latest_end(word.start, word.text, following)
+        end_early(words, i)
 
 
-def latest_end(start: int, text: str, following: int | None) -> int:
-    """The latest end (ms) of a word that starts at `start`; `following` is the start of the next word."""
-    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(text)[0])
-    return longest if following is None else max(start, min(following, longest))
+def end_early(words: Sequence[Word], number: int) -> None:
+    """End a word that has a start where the next one starts, or when the longest time that it can take is over."""
+    word = words[number]
+    if word.start is not None:
+        longest = word.start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(word.text)[0])
+        following = words[number + 1].start if number + 1 < len(words) else None
+        word.end = longest if following is None else max(word.start, min(following, longest))
 
 
 def merge_copies(word: Word, other: Word) -> Word:

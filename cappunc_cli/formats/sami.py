@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
-from cappunc_cli.document.words import Document, Notice, Span, Word
+from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cues import Cue, CueDetail
@@ -20,28 +20,8 @@ _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))
 _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class _Paragraph:
-    """A <P>: when it appears (ms), its class (that is, its language), the span of its text, and its speaker."""
-
-    start: int | None
-    track: str
-    place: Span
-    speaker: str | None
-
-
-def _cues(found: Sequence[_Paragraph]) -> Iterator[Cue]:
-    """Each paragraph as a cue that is shown until the next one of its class, which may be in another SYNC."""
-    starts: dict[str, int | None] = {}
-    ends: list[int | None] = []
-    for paragraph in reversed(found):
-        ends.append(starts.get(paragraph.track))
-        starts[paragraph.track] = paragraph.start
-    for paragraph, end in zip(found, reversed(ends), strict=True):
-        yield Cue(paragraph.start, end, paragraph.place, paragraph.speaker)
-
-
-def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
+def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
+    """Each <P> without its end, and its class (that is, its language)."""
     line_at = line_numbers(text)
     start: int | None = None
     speaker: str | None = None
@@ -58,13 +38,13 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
             if start is None:
                 notices.append(Notice(line_at(tag.start()), "a SYNC without a readable Start"))
             if text[slice(*place)].strip():
-                yield _Paragraph(start, "", place, None)
+                yield "", Cue(start, None, place)
         elif name == "P" and synced:
             if attributes.get("id", "").lower() == "source":
                 # `<P ID=Source>Ada Byron` names the speaker of the next paragraph.
                 speaker = visible(text, *place).text.strip() or None
             else:
-                yield _Paragraph(start, attributes.get("class", "").lower(), place, speaker)
+                yield attributes.get("class", "").lower(), Cue(start, None, place, speaker)
                 speaker = None
 
 
@@ -85,10 +65,15 @@ class Sami(RegionFormat):
         found = list(_paragraphs(text, notices))
         if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
             raise BadInput("neither <SYNC Start=…> nor <BODY>")
-        cues = list(_cues(found))
+        starts: dict[str, int | None] = {}
+        cues: list[Cue] = []
+        for track, cue in reversed(found):
+            cues.append(cue._replace(end=starts.get(track)))
+            starts[track] = cue.start
+        cues.reverse()
         words: list[Word] = []
-        for track in dict.fromkeys(paragraph.track for paragraph in found):
-            numbers = [i for i, paragraph in enumerate(found) if paragraph.track == track]
+        for track in dict.fromkeys(track for track, _ in found):
+            numbers = [i for i, (own, _) in enumerate(found) if own == track]
             turn = words[-1].turn + 1 if words else 0
             for word in self.document(text, [cues[i] for i in numbers]).words:
                 words.append(replace(word, cue=numbers[word.cue], turn=turn + word.turn))

@@ -254,12 +254,7 @@ class Scc(EncodedFormat):
 
     def cues(self, text: str, notices: list[Notice]) -> Iterator[Cue]:  # noqa: ARG002
         """The captions of the first channel. Raises BadInput for a line without a time code or with broken codes."""
-        decoder = _Decoder()
-        for line in _lines(text):
-            for token in _tokens(text, line):
-                yield from decoder.taken(token)
-        if decoder.shown:
-            yield decoder.subtitle(None)
+        return _decoded(text)
 
     def written(self, document: Document, texts: Sequence[str]) -> str:
         """The source with new texts in its codes.
@@ -271,25 +266,10 @@ class Scc(EncodedFormat):
         lines = [(line, _tokens(source, line)) for line in _lines(source)]
         new = _new_characters(document, texts, [token for _, tokens in lines for token in tokens])
         output = splice(source, chain.from_iterable(_line_edits(source, line, tokens, new) for line, tokens in lines))
-        self._check(output)
-        for before, after in zip(self.cues(source, []), self.cues(output, []), strict=False):
+        for before, after in zip(_decoded(source), [*_decoded(output, strict=True)], strict=False):
             if before[:2] != after[:2] and after.shown is not None:
                 raise _invalid(f"“{' '.join(after.shown.text.split())}” would appear later", source, before.text[0])
         return output
-
-    def _check(self, output: str) -> None:
-        decoder, free = _Decoder(), 0
-        for line in _lines(output):
-            if line.frame < free:
-                raise _invalid("the line before it would still be sent", output, line.start)
-            free = line.frame + len(line.pairs)
-            for start, stop in line.pairs:
-                if int(output[start:stop], 16) != int(_with_parity(int(output[start:stop], 16) & 0x7F7F, 2), 16):
-                    raise _invalid(f"{output[start:stop]} has no odd parity", output, start)
-            for token in _tokens(output, line):
-                list(decoder.taken(token))
-                if token.text and decoder.column > _COLUMNS:
-                    raise _invalid(f"a row would have more than {_COLUMNS} columns", output, token.start)
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, without what fills up, and with the frames of changes."""
@@ -308,6 +288,24 @@ class Scc(EncodedFormat):
                 shown += words.get(token.start, token.text) if token.text else f"<{token.code:04x}{moment}>"
             edits.append((line.start, line.codes[1], shown))
         return splice(source, edits)
+
+
+def _decoded(source: str, strict: bool = False) -> Iterator[Cue]:
+    """The captions of the first channel. Raises BadInput; if `strict`, also for what no decoder could show."""
+    decoder, free = _Decoder(), 0
+    for line in _lines(source):
+        if strict and line.frame < free:
+            raise _invalid("the line before it would still be sent", source, line.start)
+        free = line.frame + len(line.pairs)
+        for start, stop in line.pairs if strict else ():
+            if int(source[start:stop], 16) != int(_with_parity(int(source[start:stop], 16) & 0x7F7F, 2), 16):
+                raise _invalid(f"{source[start:stop]} has no odd parity", source, start)
+        for token in _tokens(source, line):
+            yield from decoder.taken(token)
+            if strict and token.text and decoder.column > _COLUMNS:
+                raise _invalid(f"a row would have more than {_COLUMNS} columns", source, token.start)
+    if decoder.shown:
+        yield decoder.subtitle(None)
 
 
 def _invalid(why: str, source: str, at: int) -> BadInput:
