@@ -89,8 +89,7 @@ class _CtmReader:
             self.words[-1].followed = self.begun = True
             self.words[-1].signs += f" {token}"
         if not any(map(str.isalnum, token)):
-            if last is not None and are_marks(token):
-                _attach(last, token, at)
+            self.is_open = last is not None and are_marks(token) and _attach(last, token, at)
             return
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         at, token = at + len(token) - len(token.lstrip()), token.strip()
@@ -116,12 +115,14 @@ class _CtmReader:
             self.alternatives = None
 
 
-def _attach(word: Word, mark: str, at: int) -> None:
-    """Attach a mark that has a row of its own, as some recognisers write them, to the word before."""
+def _attach(word: Word, mark: str, at: int) -> bool:
+    """Attach a mark that has a row of its own, as some recognisers write them, to the word before, if it fits."""
     bare, label = cached_strip(word.text)
-    if (not label.after or are_marks(label.after)) and cached_strip(word.text + mark)[0] == bare:
+    fits = (not label.after or are_marks(label.after)) and cached_strip(word.text + mark)[0] == bare
+    if fits:
         word.text += mark
         word.places = ((*word.places[0], (at, at + len(mark))),)
+    return fits
 
 
 def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
@@ -134,8 +135,8 @@ def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
 def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
     source = document.source
     for word, text in zip(document.words, texts, strict=True):
-        own, *mark_row = word.places[0]
-        if text == word.text and (rows or not mark_row):
+        own, *mark_rows = word.places[0]
+        if text == word.text and (rows or not mark_rows):
             continue
         new, label = _column(word.text, text, source[own[1] : own[1] + 1].strip())
         # A mark after some other kind of space stays where it is.
@@ -145,11 +146,11 @@ def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[s
         on_row = rows and moves and are_marks(label.after) and cached_strip(new)[0] == cached_strip(without)[0]
         on_word = without if on_row else new
         yield from spans.edits(source, (own,), on_word)
-        if mark_row and on_row:
-            yield *mark_row[0], label.after
-        elif mark_row:
-            yield *_row(source, mark_row[0]), ""
-        elif on_row:
+        adds_row = on_row and not mark_rows
+        if on_row and mark_rows:
+            yield *mark_rows.pop(0), label.after
+        yield from ((*_row(source, place), "") for place in mark_rows)
+        if adds_row:
             start, stop = _row(source, own)
             # From the column of the word only the mark is taken: no white space around it, no tag.
             head = max(source.rfind(" ", start, own[0]), source.rfind("\t", start, own[0])) + 1

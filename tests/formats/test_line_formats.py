@@ -372,6 +372,8 @@ def test_a_mark_beside_a_quotation_mark_of_an_stm_is_not_that_of_the_word(token:
         (["etc.", ",", "so", ".", "left"], ["Etc.,", "So", "left"], ["Etc", ".,", "So", "left"]),
         (["so", ",", "c)", "is"], ["So,", "C),", "is"], ["So", ",", "C),", "is"]),  # the bracket stays with its word
         (["so;um", "left"], ["So;", "left"], ["So,;um", "left"]),  # `;;` begins a comment
+        (["so", ".", ".", "left"], ["So", "left"], ["So", "left"]),  # marks in several rows
+        (["so", ",", ".", "left"], ["So?", "left"], ["So", "?", "left"]),
     ],
 )
 def test_rows_of_a_ctm_have_the_same_words_with_and_without_marks(
