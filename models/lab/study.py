@@ -3,8 +3,8 @@
     python -m models.lab.study models/en-fast/study.toml               every row
     python -m models.lab.study models/en-fast/study.toml "no overlap"  one of them
 
-Rows are options of `cappunc eval`. The figures and their commands go to a .json file with the name of the table; rows
-of the same model that it already has are kept. The card shows those of every `*study.toml`.
+Rows are options of `cappunc eval`, or of models.lab.variants. The figures and their commands go to a .json file with
+the name of the table; rows of the same model that it already has are kept. The card shows those of every `*study.toml`.
 """
 
 from __future__ import annotations
