@@ -16,8 +16,8 @@ from cappunc_cli.files.fixer import Division, Fixer, Opened
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.restoration.decoding.doubts import LowConfidence, find_low_confidence
-from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, find_missing, unrestored_spans
+from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
+from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite_long
 

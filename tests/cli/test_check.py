@@ -16,7 +16,8 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.files.fixer import Division, Fixer
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.restoration.decoding.existing import find_missing, unrestored_spans
+from cappunc_cli.restoration.decoding.doubts import unrestored_spans
+from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import probabilities, read_passage, rewrite

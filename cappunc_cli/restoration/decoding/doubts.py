@@ -1,4 +1,4 @@
-"""Marks and cases that a model doubts: listed for a reviewer, or removed where they are nearly certainly wrong.
+"""What a text lacks and a model doubts: spans and single words for a reviewer, and marks that are removed.
 
 For a reviewer, a mark is doubtful if its probability is below a threshold, and a case if its probability is, given the
 marks as they are written. The network's own probabilities are used, without the bias that decoding adds to optimise F1:
@@ -24,7 +24,7 @@ from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
 from cappunc_cli.restoration.decoding.capitals import capital_form, capital_probability, capital_within_sentence
 from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
-from cappunc_cli.restoration.decoding.existing import Missing
+from cappunc_cli.restoration.decoding.existing import Missing, runs
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import Flags, Passage, PlacedMarks, Posteriors, columns
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
@@ -47,6 +47,23 @@ _NOT_CHECKED = (
 _KINDS = ("", ",", ".", "?")
 _KIND = np.array([_KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
 _IN_KIND = np.eye(len(_KINDS), dtype=np.float32)[_KIND]
+
+
+@dataclass(frozen=True, slots=True)
+class UnrestoredSpan:
+    """The words `start` to `stop` (exclusive), and whether they lack marks, case or both."""
+
+    start: int
+    stop: int
+    marks: bool
+    case: bool
+
+
+def unrestored_spans(missing: Missing) -> list[UnrestoredSpan]:
+    """Runs of words that lack the same things."""
+    marks, case = missing.lacks_marks, missing.lacks_case
+    kinds = marks + 2 * case.astype(np.int8)
+    return [UnrestoredSpan(a, b, bool(marks[a]), bool(case[a])) for a, b in runs(kinds) if kinds[a]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,16 +23,7 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.decoding.passage import (
-    NONE,
-    Flags,
-    Numbers,
-    Passage,
-    Posteriors,
-    Probabilities,
-    columns,
-    writing_style,
-)
+from cappunc_cli.restoration.decoding.passage import NONE, Flags, Numbers, Passage, Posteriors, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The shares that a text may have of its marks, or of its capitals; a text that lacks none has the last one.
@@ -50,7 +41,6 @@ _KINDS = np.array(
 )
 #: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")
-_OPEN_COLUMNS = [MARK_CLASSES.index(mark) for mark in _OPEN]
 
 #: How much rarer or more frequent than expected a writer's marks may be (nats).
 _STYLES = np.linspace(-2, 1, 13, dtype=np.float32)
@@ -98,23 +88,6 @@ class Missing:
         return within, ends, capitals
 
 
-@dataclass(frozen=True, slots=True)
-class UnrestoredSpan:
-    """The words `start` to `stop` (exclusive), and whether they lack marks, case or both."""
-
-    start: int
-    stop: int
-    marks: bool
-    case: bool
-
-
-def unrestored_spans(missing: Missing) -> list[UnrestoredSpan]:
-    """Runs of words that lack the same things."""
-    marks, case = missing.lacks_marks, missing.lacks_case
-    kinds = marks + 2 * case.astype(np.int8)
-    return [UnrestoredSpan(a, b, bool(marks[a]), bool(case[a])) for a, b in _runs(kinds) if kinds[a]]
-
-
 def find_missing(passage: Passage) -> Missing:
     """Estimate what is missing in a passage; its posteriors must be those of all marks."""
     cases, marks = columns(passage.labels)
@@ -140,7 +113,7 @@ def find_missing(passage: Passage) -> Missing:
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
     steps = np.arange(len(cases)) // tuned.STEP
-    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, _OPEN_COLUMNS)
+    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _GONE[_MARK_STATES]
@@ -162,14 +135,14 @@ def find_missing(passage: Passage) -> Missing:
     )
 
 
-def _smoothed(probabilities: Probabilities, by: Floats | float) -> Probabilities:
+def _smoothed(probabilities: Floats, by: Floats | float) -> Floats:
     """The probabilities [n, ...] interpolated with their mean over the text."""
     probabilities = np.maximum(probabilities, np.float32(1e-6))
-    mixed: Probabilities = (1 - by) * probabilities + by * probabilities.mean(0)
+    mixed: Floats = (1 - by) * probabilities + by * probabilities.mean(0)
     return mixed
 
 
-def _left_open(expected: Probabilities, kinds: Numbers, tails: Flags) -> float:
+def _left_open(expected: Floats, kinds: Numbers, tails: Flags) -> float:
     """The share of turns and lines that this writer leaves without a mark.
 
     It is what is missing at their `tails` beyond what is missing elsewhere: a recogniser or a half-corrected file has
@@ -187,7 +160,7 @@ def _left_open(expected: Probabilities, kinds: Numbers, tails: Flags) -> float:
     return min(1 - float(at_tails / elsewhere), tuned.MOST_OPEN) if surely else 0.0
 
 
-def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
+def _weights(bare: Sequence[str], expected: Floats) -> Floats:
     """How much the marks at each place [n] count as evidence: less beside words at which many are expected in all."""
     numbers: dict[str, int] = {}
     word = np.fromiter([numbers.setdefault(text, len(numbers)) for text in bare], np.intp, len(bare))
@@ -199,7 +172,7 @@ def _weights(bare: Sequence[str], expected: Probabilities) -> Floats:
     return found
 
 
-def _fit_styles(expected: Probabilities, kinds: Numbers, weight: Floats) -> tuple[float, float]:
+def _fit_styles(expected: Floats, kinds: Numbers, weight: Floats) -> tuple[float, float]:
     """The nats by which marks within sentences, and sentence ends, are more frequent than expected in this text."""
     found = []
     for kind, deviation in zip((_WITHIN, _END), tuned.WRITER_DEVIATIONS, strict=True):
@@ -217,7 +190,7 @@ def _fit_styles(expected: Probabilities, kinds: Numbers, weight: Floats) -> tupl
     return own, float(_STYLES[end_style])
 
 
-def _mark_likelihoods(expected: Probabilities, kinds: Numbers) -> Floats:
+def _mark_likelihoods(expected: Floats, kinds: Numbers) -> Floats:
     """The likelihoods [n, states] of the existing marks in each state of marks."""
     shares = _SHARES[_MARK_STATES]
     missing = expected[:, :1] + expected[:, 1:] @ (1 - shares.T)
@@ -239,19 +212,19 @@ class _Capitals:
     `cased` words have a case that can be seen. `layout` and `kept` are as in `Missing`.
     """
 
-    own: Probabilities
-    starts: Probabilities
-    opens: Probabilities
+    own: Floats
+    starts: Floats
+    opens: Floats
     cased: Flags
     layout: Flags
     kept: float
 
 
-def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected: Probabilities) -> _Capitals:
+def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected: Floats) -> _Capitals:
     text, labels = passage.posteriors, passage.labels
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
     before = np.append(np.float32(1), text.end_probability(as_read=True)[:-1])
-    own: Probabilities = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
+    own: Floats = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
     own = _smoothed(own, tuned.UNPREDICTABLE)
     turns = np.append(False, passage.turn_ends[:-1])
     # Either case is right after `“What?”`, `so:` and `well…`.
@@ -274,14 +247,10 @@ def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected:
     capitals = {word for word, flag in zip(passage.bare, is_capital.tolist(), strict=True) if flag}
     first = {word: -i for i, word in enumerate(reversed(passage.bare), 1 - len(passage.bare))}
     repeated = [first[word] < i and word not in capitals for i, word in enumerate(passage.bare)]
-    return _Capitals(
-        own=own,
-        starts=np.where(ended, 1 - low, 0).astype(np.float32),
-        opens=opens,
-        cased=cased & ~(lines & by_layout) & ~np.array(repeated),
-        layout=lines & by_layout & is_capital,
-        kept=float((1 + unsaid[is_capital].sum()) / (2 + unsaid.sum())),
-    )
+    cased &= ~(lines & by_layout) & ~np.array(repeated)
+    kept = float((1 + unsaid[is_capital].sum()) / (2 + unsaid.sum()))
+    starts = np.where(ended, 1 - low, 0).astype(np.float32)
+    return _Capitals(own, starts, opens, cased, lines & by_layout & is_capital, kept)
 
 
 def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> Floats:
@@ -312,11 +281,11 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
     """
     text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
     neutral = text.has(WordProperty.NO_CASE) | (text.has(WordProperty.ONE_LETTER) & (cases > LOWER))
-    for start, stop in _runs(likely):
+    for start, stop in runs(likely):
         upper = int(((cases == UPPER) | neutral)[start:stop].sum())
         is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)
         found[start:stop] = likely[start] and is_long
-    for start, stop in _runs((cases == UPPER) | neutral):
+    for start, stop in runs((cases == UPPER) | neutral):
         is_run = int((cases[start:stop] == UPPER).sum()) >= tuned.MIN_LINE and not neutral[start:stop].all()
         if is_run and not found[start:stop].any():
             first, last = passage.cue_starts[start], stop == len(cases) or passage.cue_starts[stop]
@@ -338,9 +307,6 @@ def _prior() -> Floats:
     return found
 
 
-_PRIOR = _prior()
-
-
 def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
     """The probabilities [steps, marks, cases] of the states.
 
@@ -354,7 +320,7 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
         steps.append(products / products.max(1, keepdims=True))
     marks, case = steps
     gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _MARK_STATES[:, 1]]
-    flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
+    flat, prior = gains.reshape(len(gains), -1), _prior().ravel()
     forward = np.empty_like(flat)
     state = prior
     for i, gain in enumerate(flat):
@@ -373,7 +339,7 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
     return found
 
 
-def _runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
+def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
     """(start, stop) of each run of equal values."""
     if len(values):
         yield from pairwise([0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)])

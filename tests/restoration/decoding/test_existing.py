@@ -11,7 +11,8 @@ import pytest
 from passages import CONFIG, likely, passage, taken_apart
 
 from cappunc_cli.document.labels import Case, Label
-from cappunc_cli.restoration.decoding.existing import Missing, UnrestoredSpan, find_missing, unrestored_spans
+from cappunc_cli.restoration.decoding.doubts import UnrestoredSpan, unrestored_spans
+from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.options import Options
 
 
