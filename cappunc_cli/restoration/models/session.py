@@ -80,10 +80,8 @@ def physical_cores() -> int:
         return max((os.cpu_count() or 2) // (1 if sys.platform == "darwin" else 2), 1)
     cores: set[str] = set()
     for cpu in allowed:
-        try:
-            cores.add(Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text())
-        except OSError:
-            cores.add(str(cpu))
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text() if siblings.is_file() else str(cpu))
     count = len(cores)
     with suppress(OSError, ValueError):  # without a quota there is no such file, or it says "max"
         limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
