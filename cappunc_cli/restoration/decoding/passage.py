@@ -19,6 +19,7 @@ from cappunc_cli.document.labels import (
     MIXED,
     TERMINAL,
     UPPER,
+    Case,
     Label,
     PairedMark,
     capital,
@@ -26,6 +27,7 @@ from cappunc_cli.document.labels import (
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.word_properties import (
+    NO_START,
     WordProperties,
     WordProperty,
     abbreviation_properties,
@@ -184,8 +186,11 @@ def read_rows(passage: Passage, rows: Rows) -> Posteriors:
     bare, labels, language = passage.bare, passage.labels, passage.conventions
     properties = word_properties(bare, language, passage.lexicon) | abbreviation_properties(bare, labels, language)
     text = restrict_posteriors(rows, properties, passage.config)
-    initial = initial_properties(bare, labels, passage.turn_ends, text.cases[:, LOWER], properties, language)
-    return replace(text, properties=properties | initial)
+    # Whether the model ends a sentence after an initial says less than P(lower) of the next word that is written so:
+    # it may have learnt the period of the initial itself. A word that begins sentences in lower case says nothing.
+    lower = np.array([label.case is Case.LOWER for label in labels]) & (text.cases[:, LOWER] > 0.5)
+    goes_on = np.append((lower & ~text.has(NO_START))[1:], False) & ~passage.turn_ends
+    return replace(text, properties=properties | initial_properties(bare, labels, goes_on, language))
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:

@@ -186,26 +186,17 @@ def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) 
 
 
 def initial_properties(
-    words: Sequence[str],
-    labels: Sequence[Label],
-    turn_ends: npt.NDArray[np.bool_],
-    lower: npt.NDArray[np.float32],
-    properties: WordProperties,
-    language: Language,
+    words: Sequence[str], labels: Sequence[Label], goes_on: npt.NDArray[np.bool_], language: Language
 ) -> WordProperties:
-    """Further properties [n] of single letters with a period: abbreviations if the sentence goes on in lower case.
+    """Further properties [n] of single letters with a period: abbreviations if the sentence `goes_on` [n] after them.
 
-    `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`. Whether the model ends a sentence there says
-    less than P(lower) [n] of the next word: it may have learnt the period of the initial itself. A word that, by its
-    `properties`, begins a sentence in lower case, too, says nothing.
+    `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`.
     """
-    found = np.zeros(len(words), np.uint32)
-    shows = (properties & int(NO_START)) == 0
-    for i, (word, label) in enumerate(zip(words[:-1], labels, strict=False)):
-        initial = len(word) == 1 and word.isalpha() and label.has_period and word not in language.always_capital
-        if initial and not turn_ends[i] and shows[i + 1] and labels[i + 1].case is Case.LOWER and lower[i + 1] > 0.5:
-            found[i] = int(WordProperty.ABBREVIATION)
-    return found
+    initial = [
+        len(word) == 1 and word.isalpha() and label.has_period and word not in language.always_capital
+        for word, label in zip(words, labels, strict=True)
+    ]
+    return np.where(goes_on & initial, np.uint32(WordProperty.ABBREVIATION), np.uint32(0))
 
 
 @lru_cache(maxsize=1 << 16)  # a live caption is decided again with each word

@@ -76,6 +76,8 @@ def relative_buckets(length: int, buckets: int) -> NDArray[np.int64]:
 
 @dataclass(slots=True)
 class _GraphBuilder:
+    arrays: Arrays
+    shape: NetworkShape
     weights: Weights
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     tensors: list[onnx.TensorProto] = field(default_factory=list)
@@ -90,8 +92,9 @@ class _GraphBuilder:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
         return output
 
-    def table(self, name: str, array: NDArray[np.float32], rows: str = "") -> str:
-        """A constant, or `rows` of it; 8 bits have a scale for each index of the first axis."""
+    def table(self, name: str, weight: str, rows: str = "") -> str:
+        """A weight, or `rows` of it; 8 bits have a scale for each index of the first axis."""
+        array = self.arrays[weight]
         if self.weights != "blocks":
             whole = self.constant(name, array)
             return self.node("Gather", [whole, rows], f"{name}/rows") if rows else whole
@@ -104,8 +107,9 @@ class _GraphBuilder:
         cast = self.node("Cast", parts[:1], f"{name}/cast", to=TensorProto.FLOAT)
         return self.node("Mul", [cast, parts[1]], f"{name}/rows" if rows else f"{name}/whole")
 
-    def product(self, name: str, x: str, weight: NDArray[np.float32]) -> str:
-        """x @ weight.T; weight is (outputs, inputs) as torch keeps it."""
+    def product(self, name: str, x: str) -> str:
+        """x @ weight.T; the weight is (outputs, inputs) as torch keeps it."""
+        weight = self.arrays[f"{name}.weight"]
         outputs, inputs = weight.shape
         if self.weights == "blocks" and inputs % BLOCK == 0:
             blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
@@ -116,30 +120,33 @@ class _GraphBuilder:
             return self.node("MatMulNBits", [x, *parts], f"{name}/out", MICROSOFT, **sizes)
         return self.node("MatMul", [x, self.constant(f"{name}.weight", weight.T)], f"{name}/out")
 
-    def linear(self, name: str, x: str, arrays: Arrays) -> str:
-        product = self.product(name, x, arrays[f"{name}.weight"])
-        return self.node("Add", [product, self.constant(f"{name}.bias", arrays[f"{name}.bias"])], f"{name}/sum")
+    def weight(self, name: str) -> str:
+        """A constant of the same name."""
+        return self.constant(name, self.arrays[name])
 
-    def add_and_norm(self, name: str, x: str, skip: str, bias: str, arrays: Arrays, eps: float) -> str:
-        gamma, beta = (self.constant(f"{name}.{kind}", arrays[f"{name}.{kind}"]) for kind in ("weight", "bias"))
-        inputs = [x, skip, gamma, beta, self.constant(f"{bias}.bias", arrays[f"{bias}.bias"])]
-        return self.node("SkipLayerNormalization", inputs, f"{name}/out", MICROSOFT, epsilon=eps)
+    def linear(self, name: str, x: str) -> str:
+        product = self.product(name, x)
+        return self.node("Add", [product, self.weight(f"{name}.bias")], f"{name}/sum")
+
+    def add_and_norm(self, name: str, x: str, skip: str, bias: str) -> str:
+        inputs = [x, skip, *map(self.weight, (f"{name}.weight", f"{name}.bias", f"{bias}.bias"))]
+        return self.node("SkipLayerNormalization", inputs, f"{name}/out", MICROSOFT, epsilon=self.shape.eps)
 
 
 def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[str, str]) -> onnx.ModelProto:
     """Build the ONNX model of a state dict, for `restoration.models.network`."""
-    g = _GraphBuilder(weights)
-    x = _embedding(g, arrays, shape)
+    g = _GraphBuilder(arrays, shape, weights)
+    x = _embedding(g)
     g.constant("thirds", np.array([shape.width] * 3))
     # Inputs of attention after query, key and value: no bias, padding mask (1 = keep), position bias.
     beside = ["", g.node("Cast", [MASK], "padding", to=TensorProto.INT32)]
     if shape.buckets:
-        beside.append(_position_bias(g, arrays["relative.weight"], shape))
+        beside.append(_position_bias(g))
     for i in range(shape.layers):
-        x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
+        x = _block(g, f"blocks.{i}", x, beside)
     value, dims = helper.make_tensor_value_info, ["batch", "pieces"]
     inputs = [value(name, TensorProto.INT64, dims) for name in INPUTS]
-    outputs = [value(name, TensorProto.FLOAT, [*dims, size]) for name, size in _heads(g, x, arrays, shape).items()]
+    outputs = [value(name, TensorProto.FLOAT, [*dims, size]) for name, size in _heads(g, x).items()]
     graph = helper.make_graph(g.nodes, "cappunc", inputs, outputs, g.tensors)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="cappunc")
@@ -147,54 +154,54 @@ def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[
     return model
 
 
-def _embedding(g: _GraphBuilder, arrays: Arrays, shape: NetworkShape) -> str:
+def _embedding(g: _GraphBuilder) -> str:
     """The input of the first layer."""
-    x = g.table("words", arrays["words.weight"], "input_ids")
-    if shape.embedding != shape.width:
+    x = g.table("words", "words.weight", "input_ids")
+    if g.shape.embedding != g.shape.width:
         # Convolutions have channels before positions.
         x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
-        kernel, bias = g.table("widen.weight", arrays["widen.weight"]), g.constant("widen.bias", arrays["widen.bias"])
+        kernel, bias = g.table("widen.weight", "widen.weight"), g.weight("widen.bias")
         x = g.node("Conv", [x, kernel, bias], "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
         x = g.node("Transpose", [x], "widen/rows", perm=[0, 2, 1])
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
-    places = g.table("places", arrays["places.weight"])
+    places = g.table("places", "places.weight")
     sums = [g.node("Slice", [places, zero, length, axis], "places/rows")]
     for name in ("pauses", "turns"):
-        sums.append(g.node("Gather", [g.constant(f"{name}.table", arrays[f"{name}.weight"]), name], f"{name}/rows"))
+        sums.append(g.node("Gather", [g.constant(f"{name}.table", g.arrays[f"{name}.weight"]), name], f"{name}/rows"))
     for i, rows in enumerate(sums):
         x = g.node("Add", [x, rows], f"embedding/sum{i}")
-    gamma, beta = (g.constant(f"norm.{kind}", arrays[f"norm.{kind}"]) for kind in ("weight", "bias"))
-    return g.node("LayerNormalization", [x, gamma, beta], "embedding", epsilon=shape.eps)
+    inputs = [x, g.weight("norm.weight"), g.weight("norm.bias")]
+    return g.node("LayerNormalization", inputs, "embedding", epsilon=g.shape.eps)
 
 
-def _heads(g: _GraphBuilder, x: str, arrays: Arrays, shape: NetworkShape) -> dict[str, int]:
+def _heads(g: _GraphBuilder, x: str) -> dict[str, int]:
     """Add the heads; returns the names and sizes of the outputs."""
+    arrays, shape = g.arrays, g.shape
     if "pauses_late.weight" in arrays:  # an experiment of models/lab: pauses that only the heads see
         table = g.constant("pauses_late.table", arrays["pauses_late.weight"])
         x = g.node("Add", [x, g.node("Gather", [table, "pauses"], "pauses_late/rows")], "states")
-    case = g.linear("case", x, arrays)
+    case = g.linear("case", x)
     soft = g.node("Softmax", [case], "case/soft", axis=-1)
     embedded = g.node("MatMul", [soft, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")
     joined = g.node("Concat", [x, embedded], "joined", axis=-1)
-    hidden = g.product("mark_in", joined, arrays["mark_in.weight"])
-    bias = g.constant("mark_in.bias", arrays["mark_in.bias"])
-    hidden = g.node("BiasGelu", [hidden, bias], "mark_in/gelu", MICROSOFT)
-    logits = {"case": case, "marks": g.linear("mark_out", hidden, arrays)}
+    hidden = g.product("mark_in", joined)
+    hidden = g.node("BiasGelu", [hidden, g.weight("mark_in.bias")], "mark_in/gelu", MICROSOFT)
+    logits = {"case": case, "marks": g.linear("mark_out", hidden)}
     if shape.around:
-        logits["around"] = g.linear("around", hidden, arrays)
+        logits["around"] = g.linear("around", hidden)
     for name, values in logits.items():
         g.node("Cast", [values], name, to=TensorProto.FLOAT)
     return {name: {"case": shape.cases, "marks": shape.marks, "around": shape.around}[name] for name in logits}
 
 
-def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkShape) -> str:
+def _position_bias(g: _GraphBuilder) -> str:
     """The attention bias by the distance from query to key: [1, heads, length, length].
 
     The buckets of all distances, from the farthest key before the query to the farthest after it, are a constant.
     """
-    farthest = shape.positions - 1
-    pairs = relative_buckets(shape.positions, shape.buckets)
+    farthest = g.shape.positions - 1
+    pairs = relative_buckets(g.shape.positions, g.shape.buckets)
     by_distance = np.concatenate([pairs[farthest, :farthest], pairs[0]])
     g.constant("farthest", np.array(farthest))
     places = g.node("Range", ["first", g.node("Squeeze", ["length"], "length/number"), "step"], "places/numbers")
@@ -204,22 +211,19 @@ def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkS
     distance = g.node("Sub", [places, columns], "distance")
     distance = g.node("Add", [distance, "farthest"], "distance/counted")
     bucket = g.node("Gather", [g.constant("buckets", by_distance), distance], "distance/bucket")
-    bias = g.node("Gather", [g.constant("relative", table), bucket], "relative/rows")
+    bias = g.node("Gather", [g.constant("relative", g.arrays["relative.weight"]), bucket], "relative/rows")
     bias = g.node("Transpose", [bias], "relative/heads", perm=[2, 0, 1])
     return g.node("Unsqueeze", [bias, "zero"], POSITION_BIAS)
 
 
-def _block(g: _GraphBuilder, name: str, x: str, beside: list[str], arrays: Arrays, shape: NetworkShape) -> str:
-    qkv = g.linear(f"{name}.qkv", x, arrays)
+def _block(g: _GraphBuilder, name: str, x: str, beside: list[str]) -> str:
+    qkv = g.linear(f"{name}.qkv", x)
     parts = [f"{name}/{part}" for part in "qkv"]
     g.nodes.append(helper.make_node("Split", [qkv, "thirds"], parts, name=f"{name}/split", axis=-1))
-    mixed = g.node("MultiHeadAttention", [*parts, *beside], f"{name}/attention", MICROSOFT, num_heads=shape.heads)
-    out = g.product(f"{name}.out", mixed, arrays[f"{name}.out.weight"])
-    x = g.add_and_norm(f"{name}.norm1", out, x, f"{name}.out", arrays, shape.eps)
-    up = g.product(f"{name}.up", x, arrays[f"{name}.up.weight"])
-    up = g.node("BiasGelu", [up, g.constant(f"{name}.up.bias", arrays[f"{name}.up.bias"])], f"{name}/gelu", MICROSOFT)
-    down = g.product(f"{name}.down", up, arrays[f"{name}.down.weight"])
-    return g.add_and_norm(f"{name}.norm2", down, x, f"{name}.down", arrays, shape.eps)
+    mixed = g.node("MultiHeadAttention", [*parts, *beside], f"{name}/attention", MICROSOFT, num_heads=g.shape.heads)
+    x = g.add_and_norm(f"{name}.norm1", g.product(f"{name}.out", mixed), x, f"{name}.out")
+    up = g.node("BiasGelu", [g.product(f"{name}.up", x), g.weight(f"{name}.up.bias")], f"{name}/gelu", MICROSOFT)
+    return g.add_and_norm(f"{name}.norm2", g.product(f"{name}.down", up), x, f"{name}.down")
 
 
 def float16_model(path: Path) -> bytes:
