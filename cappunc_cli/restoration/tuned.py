@@ -14,19 +14,21 @@ SENSITIVITY_NATS = 6.0
 #: What each style adds to the score of a comma: odds of about 2:1 are needed with light, 1:2 with heavy.
 STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
-# What a text lacks (decoding/existing.py): six English development texts, whole and damaged
+# What a text lacks (decoding/existing.py): six English, three Spanish and three German texts, whole and damaged
 
 #: The shares that are missing change only before every eighth word, and there with this probability.
 STEP, SWITCH = 8, 0.003
 #: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
-#: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too.
-PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.004, 0.02, 0.05
-#: The shares of marks within sentences, and of sentence ends and capitals, that no model can predict.
-UNPREDICTABLE_WITHIN, UNPREDICTABLE = 0.12, 0.08
-#: The deviations (nats) of how frequent a writer's marks within sentences, and sentence ends, are.
-WRITER_DEVIATIONS = (1.0, 0.3)
+#: all marks; of one in upper case, of one that lacks the marks of one kind if it lacks capitals, too, and of one whose
+#: writer sets few commas.
+PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.01, 0.02, 0.05
+PRIOR_FEW = 0.2
+#: The shares of marks and of capitals in whole texts that the model is sure of and that are not there.
+UNSURE_MARKS, UNSURE_CASE = 0.02, 0.08
+#: The share of absent marks that may belong although the model is sure of none.
+UNPREDICTABLE = 0.08
 #: The places beside one word at which marks within sentences are expected count like so many at most.
-ONE_WORD = 3.0
+ONE_WORD = 2.0
 #: To tell a writer who leaves turns without marks: the probability from which on a sentence end is sure, so that others
 #: would not set a comma, the log-likelihood ratio (nats) that tells, and the largest share of turns that is left open.
 SURE_END, SURELY_OPEN, MOST_OPEN = 0.8, 2.0, 0.5

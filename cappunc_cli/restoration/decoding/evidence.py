@@ -131,8 +131,7 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool
     # The writer may have had reasons that no model knows, the more often the less is missing.
     none = np.maximum(passage.posteriors.marks[:, NONE], np.float32(1e-6))
     costs = [
-        np.log1p(tuned.UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) - style * (1 - share)
-        for share, style in zip((within, ends), missing.styles, strict=True)
+        np.log1p(tuned.UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) for share in (within, ends)
     ]
     weighed = lower & ~upper
     known.marks, known.cases = np.where(fixed, marks, _FREE), np.where(free_case, _FREE, cases)

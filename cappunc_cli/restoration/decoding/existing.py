@@ -7,8 +7,7 @@ marks within sentences, of sentence ends and of capitals are the state of a hidd
 forward-backward algorithm (Baum et al. 1970) gives the probability of each state at each word. By Bayes' rule the odds
 of a mark that does not show are then those of the model multiplied with the share that is missing, 1 - s.
 
-A writer may set fewer commas than the model expects and yet leave out none. The places of which the model is sure tell
-the two apart: a share that is missing is missing there, too, but a writer's style hardly changes those. And what a
+A writer may set fewer commas than the model expects and yet leave out none: one who has all sentence ends. And what a
 writer does with one word (a comma beside each `um`, or none) is one decision, however often the word comes.
 """
 
@@ -30,9 +29,11 @@ from cappunc_cli.restoration.decoding.word_properties import WordProperty
 _SHARES = np.array([0.01, 0.25, 0.5, 0.75, 0.9, 0.99], np.float32)
 _GONE = 1 - _SHARES
 #: The states of marks: the places in _SHARES of the share of marks within sentences and of that of sentence ends. A
-#: text has as many of either, but it may lack all of one kind. One that has all sentence ends and half of the commas
-#: that the model expects is by a writer who sets few.
-_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0)])
+#: text has as many of either, but it may lack all of one kind.
+_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0), (2, 5), (3, 5)])
+#: What is missing of both in each state: nothing where a writer sets all sentence ends, but few commas.
+_MISSING = _GONE[_MARK_STATES]
+_MISSING[-2:] = _GONE[-1]
 #: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
 #: pauses written down, one with only `:` has speaker names.
 _NO_MARK, _WITHIN, _END, _OTHER = range(4)
@@ -42,9 +43,6 @@ _KINDS = np.array(
 #: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")
 
-#: How much rarer or more frequent than expected a writer's marks may be (nats).
-_STYLES = np.linspace(-2, 1, 13, dtype=np.float32)
-
 Floats = npt.NDArray[np.float32]
 
 
@@ -53,10 +51,8 @@ class Missing:
     """The shares of what belongs at each word [n] that are missing: marks `within` sentences, `ends`, `capitals`.
 
     `upper` [n] flags words in a stretch in upper case, `layout` those whose capital only begins a line, `bare`
-    those in a stretch with hardly any marks. `kept` is the
-    share of the capitals after missing sentence ends that are there. `styles` are nats by which marks within
-    sentences and sentence ends are more frequent than the model expects. `expected` [n, 3] are the probabilities that
-    such a mark, an end or a capital belongs at a word.
+    those in a stretch with hardly any marks. `kept` is the share of the capitals after missing sentence ends that are
+    there. `expected` [n, 3] are the probabilities that a mark within a sentence, an end or a capital belongs at a word.
     """
 
     within: Floats
@@ -66,7 +62,6 @@ class Missing:
     layout: Flags
     bare: Flags
     kept: float
-    styles: tuple[float, float]
     expected: Floats
 
     @property
@@ -96,19 +91,12 @@ def find_missing(passage: Passage) -> Missing:
     kinds[text.has(WordProperty.ABBREVIATION) & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
     ends = text.end_probability()
     none = text.marks[:, NONE]
-    expected = _smoothed(
-        np.stack([none, np.maximum(1 - none - ends, 0), ends], 1),
-        np.array([0, tuned.UNPREDICTABLE_WITHIN, tuned.UNPREDICTABLE], np.float32),
-    )
+    expected = _smoothed(np.stack([none, np.maximum(1 - none - ends, 0), ends], 1), tuned.UNSURE_MARKS)
     tails = passage.turn_ends | np.append(passage.cue_starts[1:], True)
     expected[:, _END] *= np.where(tails, 1 - _left_open(expected, kinds, tails), np.float32(1))
     expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
-    weight = _weights(passage.bare, expected)
-    styles = _fit_styles(expected, kinds, weight)
-    expected = expected * np.exp(np.array([0, *styles], np.float32))
-    expected /= expected.sum(1, keepdims=True)
     capitals = _expect_capitals(passage, cases, kinds, expected)
-    by_marks = _mark_likelihoods(expected, kinds) ** weight[:, None]
+    by_marks = _mark_likelihoods(expected, kinds) ** _weights(passage.bare, expected)[:, None]
     states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals))
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
@@ -116,7 +104,7 @@ def find_missing(passage: Passage) -> Missing:
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
-    by_kind = by_marks @ _GONE[_MARK_STATES]
+    by_kind = by_marks @ _MISSING
     upper = _in_upper_case(passage, cases, ended, (by_case[:, -1] > 0.5)[steps])
     style = writing_style(passage.bare, passage.labels)
     bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)[steps]
@@ -130,12 +118,11 @@ def find_missing(passage: Passage) -> Missing:
         layout=capitals.layout,
         bare=bare,
         kept=capitals.kept,
-        styles=styles,
         expected=np.column_stack([expected[:, 1:], belongs]),
     )
 
 
-def _smoothed(probabilities: Floats, by: Floats | float) -> Floats:
+def _smoothed(probabilities: Floats, by: float) -> Floats:
     """The probabilities [n, ...] interpolated with their mean over the text."""
     probabilities = np.maximum(probabilities, np.float32(1e-6))
     mixed: Floats = (1 - by) * probabilities + by * probabilities.mean(0)
@@ -170,24 +157,6 @@ def _weights(bare: Sequence[str], expected: Floats) -> Floats:
     weight = tuned.ONE_WORD / np.maximum(np.maximum(after, before), tuned.ONE_WORD)
     found: Floats = (1 - (1 - weight) * within / (within + expected[:, _END])).astype(np.float32)
     return found
-
-
-def _fit_styles(expected: Floats, kinds: Numbers, weight: Floats) -> tuple[float, float]:
-    """The nats by which marks within sentences, and sentence ends, are more frequent than expected in this text."""
-    found = []
-    for kind, deviation in zip((_WITHIN, _END), tuned.WRITER_DEVIATIONS, strict=True):
-        free = (kinds == kind) | (kinds == _NO_MARK)
-        odds, shows = expected[free, kind] / (1 - expected[free, kind]), kinds[free] == kind
-        raised = odds[:, None] * np.exp(_STYLES)
-        chance = (raised / (1 + raised))[:, None] * _SHARES[:, None]
-        fits = np.tensordot(weight[free], np.log(np.where(shows[:, None, None], chance, 1 - chance)), 1)
-        found.append(fits - (_STYLES / deviation) ** 2 / 2)
-    within, ends = found  # log-probabilities [shares, styles]
-    share, end_style = np.unravel_index(ends.argmax(), ends.shape)
-    # A text that lacks all marks within sentences does not show how many its writer would set.
-    lacks_all = within[0].max() > within[share].max()
-    own = 0.0 if lacks_all else float(_STYLES[within[share].argmax()])
-    return own, float(_STYLES[end_style])
 
 
 def _mark_likelihoods(expected: Floats, kinds: Numbers) -> Floats:
@@ -225,7 +194,7 @@ def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected:
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
     before = np.append(np.float32(1), text.end_probability(as_read=True)[:-1])
     own: Floats = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
-    own = _smoothed(own, tuned.UNPREDICTABLE)
+    own = _smoothed(own, tuned.UNSURE_CASE)
     turns = np.append(False, passage.turn_ends[:-1])
     # Either case is right after `“What?”`, `so:` and `well…`.
     open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
@@ -299,8 +268,9 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
     none, some, nearly, all_ = tuned.PRIOR_NONE, tuned.PRIOR_SOME, tuned.PRIOR_NEARLY, tuned.PRIOR_ALL
-    marks = np.array([none, some, some, some, nearly, all_, some, some, some])
-    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND])
+    few = [tuned.PRIOR_FEW, tuned.PRIOR_FEW]
+    marks = np.array([none, some, some, some, nearly, all_, some, some, some, *few])
+    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND, *few])
     prior = marks[:, None] * np.array([none, some, some, some, some, all_, tuned.PRIOR_UPPER])
     prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
     found: Floats = (prior / prior.sum()).astype(np.float32)
