@@ -240,6 +240,8 @@ def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
         same = min(len(old), len(new))
         head = next((i for i in range(same) if old[i] != new[i]), same)
         tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
+        if tail == len(old) > 0:  # an address or a tag may part the first mark from the word: stay with the mark
+            tail -= 1
         yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 

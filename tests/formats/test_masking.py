@@ -63,6 +63,11 @@ def test_a_mark_after_a_bracket_is_changed_where_it_is() -> None:
     assert write(document, [so, he, "left", then]) == "so he <i>left</i> (quickly)<i></i> then\n"
 
 
+def test_a_quote_goes_to_the_mark_after_an_address() -> None:
+    document = read("write to mary@example.org, then\n", "talk.txt")
+    assert write(document, ["Write", "to”,", "then"]) == "Write to mary@example.org”, then\n"
+
+
 def test_a_speaker_is_the_same_whatever_the_time() -> None:
     text = "John (00:01:02): hello there\n\nJohn (00:02:03): again\n\nMary (00:03:00): yes\n"
     turns = {word.text: word.turn for word in read(text, "a.txt").words}
