@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -21,7 +22,7 @@ from commands import cappunc
 
 pytest.importorskip("websockets")
 
-from websockets.asyncio.client import connect
+from websockets.asyncio import client
 from websockets.exceptions import ConnectionClosed
 
 from cappunc_cli.document.labels import strip
@@ -34,6 +35,8 @@ from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[1] / "tiny_gru"
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr"]
+#: Without pings, whose answers a busy machine may delay until the connection counts as broken.
+connect = partial(client.connect, compression=None, proxy=None, ping_interval=None)
 
 
 def command(*arguments: str, model: Path = TINY, engine: str = "gru") -> list[str]:
@@ -82,7 +85,7 @@ async def talk(address: str, lines: Sequence[str], pause: float = 0) -> list[str
     """All that comes back, a line each; the text is closed at its end."""
     found: list[str] = []
 
-    async with connect(address, compression=None, proxy=None) as connection:
+    async with connect(address) as connection:
 
         async def listen() -> None:
             try:
@@ -127,7 +130,7 @@ def test_a_hundred_concurrent_streams_equal_single_ones() -> None:
 
 def test_a_failing_stream_does_not_affect_others() -> None:
     async def some(address: str) -> list[str]:
-        dying = await connect(address, compression=None, proxy=None)
+        dying = await connect(address)
         await dying.send(lines_of(1, 1)[0])
         steady = asyncio.create_task(talk(address, lines_of(2, 30), 0.01))
         for line in lines_of(1, 15):
@@ -170,7 +173,7 @@ def test_a_client_that_does_not_read_blocks_no_other() -> None:
     long = json.dumps({"word": "hello", "note": "x" * 50_000})
 
     async def stuffed(address: str) -> int:
-        connection = await connect(address, compression=None, proxy=None, max_queue=1)
+        connection = await connect(address, max_queue=1)
         sent = 0
         try:
             async with asyncio.timeout(3):
@@ -192,7 +195,7 @@ def test_a_client_that_does_not_read_blocks_no_other() -> None:
 
 def test_plain_words_and_the_ends_of_turns() -> None:
     async def plain(address: str) -> str:
-        async with connect(address, compression=None, proxy=None) as connection:
+        async with connect(address) as connection:
             for message in ("hello anna", "and then", "\n\n", "why"):
                 await connection.send(message)
             await connection.send("")
@@ -210,7 +213,7 @@ def test_plain_words_and_the_ends_of_turns() -> None:
 
 def test_other_engines_and_the_maximal_delay() -> None:
     async def waiting(address: str) -> str:
-        async with connect(address, compression=None, proxy=None) as connection:
+        async with connect(address) as connection:
             await connection.send("hello anna")
             async with asyncio.timeout(60):
                 return str(await connection.recv())
@@ -223,7 +226,7 @@ def test_other_engines_and_the_maximal_delay() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 def test_stopping_sends_the_waiting_words() -> None:
     async def until(address: str, process: subprocess.Popen[str]) -> tuple[str, int]:
-        async with connect(address, compression=None, proxy=None) as connection:
+        async with connect(address) as connection:
             await connection.send("hello anna and then the cat went home today ")
             found = str(await connection.recv())
             process.send_signal(signal.SIGTERM)
@@ -244,7 +247,7 @@ def test_missing_terms_are_reported_at_the_end(tmp_path: Path) -> None:
     async def two(address: str) -> None:
         # What one says is no part of what the other says.
         for said in ("kubernetes and bio", "n tech in new", "york"):
-            async with connect(address, compression=None, proxy=None) as connection:
+            async with connect(address) as connection:
                 await connection.send(said)
                 await connection.send("")
                 await rest(connection)
