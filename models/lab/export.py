@@ -86,7 +86,7 @@ def export(
     models.export(network, recipe, directory, kind)
     if recipe.word_bits == 4 and kind != "float32":
         model = onnx.load(directory / "model.onnx")
-        store_in_four_bits(model, network.words.weight.numpy())
+        store_in_four_bits(model, network.words.weight.detach().numpy())
         models.write_beside(recipe, directory, save(model, directory), network.shape.positions)
     agree_on_text(network, directory / "model.onnx", LabWindows.load(recipe, corpora))
     if network.crf is not None:
