@@ -20,9 +20,9 @@ STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 STEP, SWITCH = 8, 0.003
 #: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
 #: all marks; of one in upper case, of one that lacks the marks of one kind if it lacks capitals, too, and of one whose
-#: writer sets few commas.
+#: writer sets a quarter, half or three quarters of the commas.
 PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.01, 0.02, 0.05
-PRIOR_FEW = 0.2
+PRIOR_FEW = 0.02, 0.2, 0.2
 #: The shares of marks and of capitals in whole texts that the model is sure of and that are not there.
 UNSURE_MARKS, UNSURE_CASE = 0.02, 0.08
 #: The share of absent marks that may belong although the model is sure of none.

@@ -113,9 +113,10 @@ def test_convert_and_captions_give_the_bytes_of_the_cappunc_line() -> None:
 def test_review_and_evaluate_give_what_the_command_line_prints(tmp_path: Path) -> None:
     ours = tmp_path / "ours.srt"
     cappunc.fix(TALK, TINY, device="cpu").save(ours)
-    (report,) = json.loads(cappunc_line("review", "--json", "--below", 0.99, "--model", TINY, TALK).stdout)
-    found = cappunc.review(TALK, TINY, below=0.99)
-    assert found["stretches"]
+    doubtful = ROOT / "fixtures/srt/detached-marks.srt"
+    (report,) = json.loads(cappunc_line("review", "--json", "--below", 0.99, "--model", TINY, doubtful).stdout)
+    found = cappunc.review(doubtful, TINY, below=0.99)
+    assert found["doubts"]
     assert found == {name: report[name] for name in ("stretches", "doubts")}
     for systems, more in (([TALK], ("--metric", "nemo")), ([TALK, ours], ("--bootstrap", "50"))):
         shell = json.loads(cappunc_line("eval", "--ref", ours, *systems, *more, "--json").stdout)

@@ -30,10 +30,10 @@ _SHARES = np.array([0.01, 0.25, 0.5, 0.75, 0.9, 0.99], np.float32)
 _GONE = 1 - _SHARES
 #: The states of marks: the places in _SHARES of the share of marks within sentences and of that of sentence ends. A
 #: text has as many of either, but it may lack all of one kind.
-_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0), (2, 5), (3, 5)])
+_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0), (1, 5), (2, 5), (3, 5)])
 #: What is missing of both in each state: nothing where a writer sets all sentence ends, but few commas.
 _MISSING = _GONE[_MARK_STATES]
-_MISSING[-2:] = _GONE[-1]
+_MISSING[-3:] = _GONE[-1]
 #: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
 #: pauses written down, one with only `:` has speaker names.
 _NO_MARK, _WITHIN, _END, _OTHER = range(4)
@@ -268,9 +268,9 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
     none, some, nearly, all_ = tuned.PRIOR_NONE, tuned.PRIOR_SOME, tuned.PRIOR_NEARLY, tuned.PRIOR_ALL
-    few = [tuned.PRIOR_FEW, tuned.PRIOR_FEW]
+    few = tuned.PRIOR_FEW
     marks = np.array([none, some, some, some, nearly, all_, some, some, some, *few])
-    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND, *few])
+    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND, some, some, some])
     prior = marks[:, None] * np.array([none, some, some, some, some, all_, tuned.PRIOR_UPPER])
     prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
     found: Floats = (prior / prior.sum()).astype(np.float32)
