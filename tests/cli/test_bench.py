@@ -12,9 +12,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.features.bench.command import PARTS, STAGES, best_of, figures, measure, stages
-from cappunc_cli.restoration.models.model import load_model
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.features.bench.command import PARTS, STAGES, best_of, measure
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -60,17 +58,9 @@ def test_a_file_in_another_encoding_is_measured(tmp_path: Path) -> None:
     assert measure(str(path), str(TINY), "cpu", 1, 1)["inputs"]["talk.srt"]["words"] == 3
 
 
-def test_every_stage_takes_time_and_the_fastest_run_counts() -> None:
-    model = load_model(str(TINY), "cpu")
-    data = sample_text.srt(sample_text.sample_words(TINY, 300)).encode()
-    count, seconds = stages(data, "talk.srt", model, Options())
-    assert count == 300
-    assert tuple(seconds) == STAGES
-    assert all(spent > 0 for spent in seconds.values())
+def test_the_fastest_run_counts() -> None:
     runs = iter([(1, {"a": 2.0}), (1, {"a": 1.0}), (1, {"a": 3.0})])
     assert best_of(3, lambda: next(runs)) == (1, {"a": 1.0})
-    found = figures(10, {"a": 1.5, "b": 0.5})
-    assert (found["words_per_second"], found["shares"]) == (5.0, {"a": 0.75, "b": 0.25})
 
 
 def test_the_report_as_json_and_as_a_table() -> None:
@@ -80,7 +70,11 @@ def test_the_report_as_json_and_as_a_table() -> None:
     report = json.loads(run.stdout)
     assert set(report["inputs"]) == {"talk.srt", "talk.json"}
     assert report["device"] == "cpu"
-    assert report["inputs"]["talk.srt"]["words_per_second"] > 0
+    for found in report["inputs"].values():
+        assert found["words_per_second"] == pytest.approx(200 / found["seconds"], rel=0.1)
+        assert tuple(found["shares"]) == STAGES
+        assert sum(found["shares"].values()) == pytest.approx(1, abs=0.001)
+        assert min(found["shares"].values()) > 0
     assert tuple(report["start"]["seconds"]) == PARTS
     assert report["hardware"]["cores"] >= 1
     own = CliRunner().invoke(

@@ -96,6 +96,7 @@ def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path, command: s
     [
         ("talk.srt", "new.vtt", "new.vtt names another format, but talk.srt stays srt"),
         ("talk.srt", "new.TXT", "new.TXT names another format, but talk.srt stays srt"),
+        ("talk.srt", "new.odt", "new.odt names another format, but talk.srt stays srt; cappunc convert writes"),
         ("talk.json", "new.srt", "new.srt names another format, but talk.json stays vosk; use cappunc captions"),
         ("-", "new.json", "new.json names another format, but <stdin> stays srt"),
         ("talk.json", "new.ndjson", None),
@@ -187,27 +188,16 @@ def test_names_that_differ_in_case_are_two_results_or_one_is_refused(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
-@pytest.mark.parametrize("names", [["a.srt"], ["a.srt", "b.srt"]])
 @pytest.mark.parametrize("command", ["fix", "convert --to srt"])
-def test_a_pipe_in_the_output_directory_is_refused(
-    tmp_path: Path, tiny: tuple[str, str], names: list[str], command: str
-) -> None:
-    for name in names:
-        talk(tmp_path, name)
+def test_a_pipe_in_the_output_directory_is_refused(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
     (tmp_path / "out").mkdir()
     os.mkfifo(tmp_path / "out/a.srt")
-    run = cappunc(*command.split(), *tiny, *names, "-o", "out/", "--force", cwd=tmp_path)
-    assert run.returncode == 1
-    assert b"cappunc: out/a.srt: is a pipe; nothing written\n" in run.stderr
-    assert (tmp_path / "out/b.srt").exists() == ("b.srt" in names)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
-def test_a_pipe_beside_the_input_is_refused(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    os.mkfifo(tmp_path / "talk.fixed.srt")
-    code, shown = on_a_terminal("fix", *tiny, "--force", talk(tmp_path), cwd=tmp_path)
-    assert code == 1
-    assert "talk.fixed.srt: is a pipe; nothing written" in shown
+    for names in (["a.srt"], ["a.srt", "b.srt"]):
+        paths = [talk(tmp_path, name) for name in names]
+        run = cappunc(*command.split(), *tiny, *paths, "-o", "out/", "--force", cwd=tmp_path)
+        assert run.returncode == 1
+        assert b"cappunc: out/a.srt: is a pipe; nothing written\n" in run.stderr
+    assert (tmp_path / "out/b.srt").is_file()
 
 
 @pytest.mark.parametrize(
@@ -292,6 +282,7 @@ def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) 
         ("talk.srt", "there", "there/talk.srt"),
         ("talk", "fixed", "fixed"),
         ("-", "fixed", "fixed"),
+        ("talk.srt", "old", "old"),
     ],
 )
 def test_a_name_without_a_suffix_is_a_directory(
@@ -300,19 +291,10 @@ def test_a_name_without_a_suffix_is_a_directory(
     for name in ("talk.srt", "talk"):
         talk(tmp_path, name)
     (tmp_path / "there").mkdir()
-    run = cappunc("fix", *tiny, source, "-o", output, data=SRT.encode(), cwd=tmp_path)
+    talk(tmp_path, "old", "a file")
+    run = cappunc("fix", *tiny, "--force", source, "-o", output, data=SRT.encode(), cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert (tmp_path / made).read_bytes() == fixed
-
-
-def test_a_file_without_a_suffix_stays_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
-    talk(tmp_path)
-    talk(tmp_path, "fixed", "precious")
-    run = cappunc("fix", *tiny, "talk.srt", "-o", "fixed", cwd=tmp_path)
-    assert run.returncode == 1
-    assert run.stderr == b"cappunc: fixed: already exists; --force overwrites it\n"
-    assert cappunc("fix", *tiny, "--force", "talk.srt", "-o", "fixed", cwd=tmp_path).returncode == 0
-    assert (tmp_path / "fixed").read_bytes() == fixed
 
 
 def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
@@ -488,6 +470,7 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("fix --diff -o x talk.srt", ""),
         ("fix talk.srt other.srt", ""),
         ("fix talk.srt other.srt -o file", ""),
+        ("fix TINY talk.srt -o other.srt/", "Invalid value for -o: other.srt/ is not a directory; see "),
         ("fix talk.srt other.srt -o all.srt", ""),
         ("fix --format word talk.srt", ""),
         ("fix --marks .x talk.srt", ""),
@@ -507,11 +490,15 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("review --below 2 talk.srt", ""),
         ("review --below nan talk.srt", ""),
         ("review --most 0 talk.srt", ""),
+        ("review --html talk.srt", "Invalid value for '--html': talk.srt is not the name of a page (.html)"),
+        ("eval --ref other.srt --html talk.srt", "Invalid value for '--html': talk.srt is not the name of a page"),
         ("review --marks x talk.srt", ""),
         ("convert --times --to vtt talk.srt", ""),
         ("captions --gap 10001 talk.srt", ""),
         ("captions --min-duration 9 talk.srt", "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
         ("captions --max-duration inf talk.srt", "Invalid value for '--max-duration'"),
+        ("captions talk.srt -o x.odt", "Invalid value for -o: x.odt names none of srt, vtt, "),
+        ("convert talk.srt -o x.odt", "Invalid value for --to: name the output format: srt, vtt, "),
         ("captions --to srt -o x.vtt talk.srt", "Invalid value for --to: srt contradicts the name x.vtt"),
         ("stream --max-delay inf", "Invalid value for '--max-delay'"),
         ("stream --lang klingon", "no model for klingon"),
@@ -531,12 +518,13 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
     ],
 )
 def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, tiny: tuple[str, str], call: str, message: str) -> None:
-    for name in ("talk.srt", "other.srt", "file"):
+    names = ("talk.srt", "other.srt", "file")
+    for name in names:
         talk(tmp_path, name)
     run = cappunc(*shlex.split(call.replace("TINY", shlex.join(tiny))), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
     assert run.stderr.decode().startswith(f"cappunc: {message}")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.srt", "talk.srt"]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(names, SRT)
 
 
 @pytest.mark.parametrize(
@@ -737,14 +725,6 @@ def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> No
     command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
     assert subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "new.srt").exists()
-
-
-def test_a_file_is_no_directory_for_one_result(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    talk(tmp_path)
-    (tmp_path / "gold.srt").write_text(SRT)
-    run = cappunc("fix", *tiny, "talk.srt", "-o", "gold.srt/", cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stderr.startswith(b"cappunc: Invalid value for -o: gold.srt/ is not a directory; see ")
 
 
 def test_a_table_cannot_be_printed_on_a_closed_standard_output(tmp_path: Path) -> None:

@@ -133,13 +133,3 @@ def test_an_empty_file_says_so(command: str, content: str, tmp_path: Path, tiny_
     run = CliRunner().invoke(app, [command, str(path), "--model", str(tiny_model), *output])
     assert (run.exit_code, run.stdout) == (0, content if command == "fix" else "")
     assert run.stderr == f"cappunc: {path}: has no words\n"
-
-
-@pytest.mark.parametrize("command", ["fix", "captions", "convert"])
-def test_a_name_of_an_office_document_is_refused(command: str, tmp_path: Path, tiny_model: Path) -> None:
-    (tmp_path / "t.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello anna\n", "utf-8")
-    target = tmp_path / "t.odt"
-    run = CliRunner().invoke(app, [command, str(tmp_path / "t.srt"), "-o", str(target), "--model", str(tiny_model)])
-    assert run.exit_code
-    assert "convert" in run.stderr or "vtt" in run.stderr
-    assert not target.exists()

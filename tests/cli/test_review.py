@@ -236,21 +236,3 @@ def test_bare_text_is_one_line(tmp_path: Path, tiny: tuple[str, str]) -> None:
     assert line == f"{path}:00:00:01.0-00:00:06.0: 11 words lack marks and case; cappunc fix restores it"
     [row] = csv.DictReader(io.StringIO(cappunc("review", *tiny, "--csv", path).stdout.decode()))
     assert (row["kind"], row["text"]) == ("stretch", "11 words lack marks and case")
-
-
-@pytest.mark.parametrize(
-    "call",
-    [("review", "--html", "talk.srt"), ("eval", "--ref", "gold.txt", "--html", "talk.srt")],
-    ids=lambda call: call[0],
-)
-def test_a_page_is_never_written_over_a_transcript(
-    call: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`review --html talk.srt` leaves no file to review, and the transcript's name for the page's."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "talk.srt").write_bytes(before := b"1\n00:00:01,000 --> 00:00:02,000\nhello anna\n")
-    (tmp_path / "gold.txt").write_text("Hello, Anna.\n", "utf-8")
-    run = cappunc(*call)
-    assert run.returncode == 2
-    assert b"talk.srt is not the name of a page (.html)" in run.stderr
-    assert (tmp_path / "talk.srt").read_bytes() == before

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from commands import command
+from commands import cappunc, command
 
-from cappunc_cli.cli.main import COMMANDS, main
+from cappunc_cli.cli.main import COMMANDS
 
 TEXT = "hello anna then we went to london\n"
 
@@ -28,7 +28,7 @@ Run = Callable[..., Said]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tiny_model: Path) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> Run:
     """Run the command line in `tmp_path`/work as a user whose configuration folder is `tmp_path`/config."""
     (tmp_path / "config/cappunc").mkdir(parents=True)
     (tmp_path / "work/season1").mkdir(parents=True)
@@ -39,14 +39,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
 
-    def cappunc(*words: str | Path) -> Said:
-        monkeypatch.setattr(sys, "argv", ["cappunc", *map(str, words)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        shown = capfd.readouterr()
-        return Said(int(end.value.code or 0), shown.out, shown.err)
+    def said(*words: str | Path) -> Said:
+        done = cappunc(*words)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    return cappunc
+    return said
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="XDG_CONFIG_HOME is Linux's")

@@ -89,11 +89,7 @@ def test_control_characters_of_names_are_escaped(tmp_path: Path, tiny_model: Pat
     for name in (HOSTILE + ".srt", "talk.srt"):
         talk(tmp_path, name, SRT.replace("\n\n", "\n"))
     model = () if arguments[0] == "models" else ("--model", tiny_model)
-    run = (
-        cappunc(arguments[0], *arguments[1:2], *model, *arguments[2:], cwd=tmp_path)
-        if arguments[0] == "models"
-        else (cappunc(arguments[0], *model, *arguments[1:], cwd=tmp_path))
-    )
+    run = cappunc(arguments[0], *model, *arguments[1:], cwd=tmp_path)
     assert run.stdout or run.stderr
     assert is_harmless(run.stderr), run.stderr
     assert is_harmless(run.stdout), run.stdout
