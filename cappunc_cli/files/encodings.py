@@ -1,14 +1,19 @@
-"""Decode and encode files so that all unchanged bytes survive."""
+"""Decode and encode files so that all unchanged bytes survive, and limit changes to what an encoding can represent.
+
+The encoding is that of the byte order mark, or the one that the user names, or UTF-8, or what markup declares, or else
+a guess. Where it is a guess, only ASCII changes.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from unicodedata import category
 
+from cappunc_cli.document.labels import cached_strip, strip
 from cappunc_cli.errors import BadInput, WrongUsage
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
@@ -38,34 +43,34 @@ _SIGNS = frozenset("“”„‘’‚–—…«»‹›¿¡€£°§©®•´�
 # The codec of last resort: ASCII, with all other bytes kept as they are. latin-1 would turn bytes of other scripts into
 # letters, whose case might be changed.
 _UNKNOWN = "ascii"
-#: Most bytes from which a code page is guessed.
-_SAMPLE = 64 * 1024
+#: Most bytes from which a code page is guessed, and the least share of plausible characters in a likely one.
+_SAMPLE, _FIT = 64 * 1024, 0.7
 # The declaration at the head of markup: `encoding` in XML, `charset` in HTML and SAMI.
 _DECLARED = re.compile(
     rb"""\A\s*<[^\0]{0,1000}?(?:encoding|charset)\s*=\s*["']?([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE
 )
-#: Half of a character beyond U+FFFF, as cut-off JSON has it; U+DC80 to U+DCFF stand for bytes that are not UTF-8.
-_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-#: What is left of characters that were cut in two.
+#: A binary format: each byte is a character to its reader, which knows the code table.
+_EBU_STL = re.compile(rb"[0-9]{3}STL[0-9]{2}\.")
+#: What is left of characters that were cut in two: U+DC80 to U+DCFF stand for bytes that are not UTF-8.
 _BROKEN = re.compile("[\udc80-\udcff]+")
+#: A file with at most one broken byte sequence in so many characters is UTF-8, whatever the broken ones look like.
+_MOSTLY = 20
 #: Python codecs that are not encodings of text files.
 _NOT_FOR_FILES = frozenset(("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs", "oem"))
-_JAPANESE = ("iso2022_jp", "iso2022_jp_2004", "iso2022_jp_2", "iso2022_jp_ext")
+_JAPANESE = ("iso2022_jp_2004", "iso2022_jp_2", "iso2022_jp_ext")
 #: Encodings that switch by escape sequences to characters made of ASCII bytes, with a pattern for these sequences.
 _SHIFTED = (
     (re.compile(rb"\x1b\$\)C"), ("iso2022_kr",)),
     # Not ESC ( B, which terminal output has, too.
-    (re.compile(rb"\x1b(?:\$[@AB]|\$\([A-Z]|\([IJ])"), _JAPANESE),
+    (re.compile(rb"\x1b(?:\$[@AB]|\$\([A-Z]|\([IJ])"), ("iso2022_jp", *_JAPANESE)),
     (re.compile(rb"~\{(?:[!-w][!-~])+~\}"), ("hz",)),
 )
-_UTF7 = re.compile(rb"\+([A-Za-z0-9+/]*)(-?)")
-#: What these sequences, and those of UTF-7, begin with.
-_ESCAPES = (b"\x1b", b"~{", b"+")
 NAMING = "name it with --encoding"
-#: Smallest share of plausible characters in a likely Latin code page.
-_FIT = 0.7
-#: A file with at most one broken byte sequence in so many characters is UTF-8, whatever the broken ones look like.
-_MOSTLY = 20
+#: ASCII replacements of signs that an encoding lacks.
+_SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
+_SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
+#: Characters that are not ASCII, each with a byte that may be the second half of the last one in East Asian code pages.
+_UNCERTAIN = re.compile(rb"[\x80-\xff]+[@-~]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +87,11 @@ class Encoding:
     @property
     def errors(self) -> str:
         """The error handler that preserves bytes which the codec cannot decode."""
-        if self.codec in ("utf-8", _UNKNOWN) or (not self.guess and _is_single(self.codec)):
-            return "surrogateescape"
-        return "surrogatepass" if self.codec.startswith(("utf-16", "utf-32")) else "strict"
+        if self.codec.startswith(("utf-16", "utf-32")):
+            return "surrogatepass"
+        is_shifted = self.codec.startswith(("utf", "iso2022", "hz"))
+        is_single = not is_shifted and len(bytes(range(256)).decode(self.codec, "replace")) == 256
+        return "surrogateescape" if self.codec == "utf-8" or is_single else "strict"
 
     @property
     def is_unknown(self) -> bool:
@@ -99,33 +106,27 @@ class Encoding:
         read = "unknown encoding" if self.is_unknown else f"read as {self.codec}, which is a guess"
         return f"{read}: only ASCII letters and marks change; {NAMING}"
 
+    def has(self, character: str) -> bool:
+        """Whether the encoding has a character."""
+        try:
+            character.encode(self.codec, self.errors)
+        except UnicodeEncodeError:
+            return False
+        return True
+
 
 UTF_8 = Encoding()
-_MARKED_UTF_8 = Encoding("utf-8", codecs.BOM_UTF8)
-
-
-def codec_name(name: str) -> str:
-    """Python's name of a codec; raises LookupError if it is unknown or not an encoding of text files."""
-    try:
-        "".encode(name)  # LookupError for base64 and the like
-    except UnicodeError as error:
-        raise LookupError(name) from error
-    codec = codecs.lookup(name).name.removesuffix("-sig")
-    if codec.replace("-", "_") in _NOT_FOR_FILES:
-        raise LookupError(name)
-    return codec
 
 
 def named_codec(name: str) -> str:
-    """Python's name of an encoding that the user has named. Raises WrongUsage."""
-    try:
-        return codec_name(name)
-    except LookupError:
-        raise WrongUsage(f"{name!r} is not a known text encoding") from None
-
-
-#: A binary format: each byte is a character to its reader, which knows the code table.
-_EBU_STL = re.compile(rb"[0-9]{3}STL[0-9]{2}\.")
+    """Python's name of an encoding of text files that somebody has named. Raises WrongUsage."""
+    codec = "undefined"
+    with suppress(LookupError, UnicodeError):
+        "".encode(name)  # LookupError for base64 and the like
+        codec = codecs.lookup(name).name.removesuffix("-sig")
+    if codec.replace("-", "_") in _NOT_FOR_FILES:
+        raise WrongUsage(f"{name!r} is not a known text encoding")
+    return codec
 
 
 def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
@@ -135,29 +136,26 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     are kept; the byte order mark is not part of the text. Raises BadInput for bytes that are not text (a video, half a
     UTF-16 character) or not valid in the codec.
     """
-    encoding = next((Encoding(own, bom) for bom, own in _BOMS if data.startswith(bom)), None)
-    if encoding == _MARKED_UTF_8 and not _is_utf8(data):
-        encoding = Encoding(codec or _UNKNOWN, encoding.bom, guess=codec is None)
+    bom, marked = next((one for one in _BOMS if data.startswith(one[0])), (b"", ""))
+    if marked == "utf-8" and not _is_utf8(data):
+        encoding = Encoding(codec or _UNKNOWN, bom, guess=codec is None)
+    elif marked:
+        encoding = Encoding(marked, bom)
     elif _EBU_STL.match(data):
         encoding = Encoding("latin-1")
-    elif encoding is None and codec is not None:
-        encoding = Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
-    elif encoding is None:
+    elif codec is None:
         encoding = _detected(data)
+    else:
+        encoding = Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
     try:
-        text = data[len(encoding.bom) :].decode(encoding.codec, encoding.errors)
+        text = data[len(bom) :].decode(encoding.codec, encoding.errors)
     except UnicodeDecodeError as error:
-        raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(encoding.bom)}") from error
-    if encoding.codec != "utf-8":
+        raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(bom)}") from error
+    with suppress(UnicodeEncodeError):
         # Some East Asian code pages have two codes for a character.
-        with suppress(UnicodeEncodeError):
-            if encode(text, encoding) == data:
-                return text, encoding
-        if not encoding.guess:
-            raise BadInput(f"its {encoding.codec} text cannot be written back unchanged")
-        encoding = Encoding(_UNKNOWN, guess=True)
-        text = data.decode(_UNKNOWN, encoding.errors)
-    return text, encoding
+        if encoding.codec == "utf-8" or encode(text, encoding) == data:
+            return text, encoding
+    raise BadInput(f"its {encoding.codec} text cannot be written back unchanged")
 
 
 def encode(text: str, encoding: Encoding) -> bytes:
@@ -165,99 +163,60 @@ def encode(text: str, encoding: Encoding) -> bytes:
     return encoding.bom + text.encode(encoding.codec, encoding.errors)
 
 
-def new_utf_8(text: str) -> bytes:
-    r"""The UTF-8 of a new file's text; bytes of the source that were not UTF-8 stay as they are.
-
-    Raises BadInput for half a character, which JSON can write as an escape (`\ud83d`).
-    """
-    if found := _HALF.search(text):
-        word = next(word for word in text.split() if found[0] in word)
-        raise BadInput(f"{word!r} has half a character, which cannot be written in UTF-8")
-    return text.encode("utf-8", "surrogateescape")
-
-
-def shown_utf_8(text: str) -> bytes:
-    """The UTF-8 of a text for people to read: halves of characters are replaced, bytes that were not UTF-8 stay."""
-    return _HALF.sub("\ufffd", text).encode("utf-8", "surrogateescape")
-
-
-@cache
-def _is_single(codec: str) -> bool:
-    """Whether all characters of a codec are single bytes."""
-    if codec.startswith(("utf", "iso2022", "hz")):
+def _returns(data: bytes, codec: str) -> bool:
+    """Whether data can be decoded and written back unchanged."""
+    try:
+        return data.decode(codec).encode(codec) == data
+    except UnicodeError:
         return False
-    characters = bytes(range(256)).decode(codec, "ignore")
-    return len(characters) > 128 and all(len(c.encode(codec, "ignore")) == 1 for c in characters)
 
 
 def _detected(data: bytes) -> Encoding:
     """The encoding of bytes without a byte order mark; raises BadInput if they are no text."""
-    is_ascii = data.isascii()
-    if is_ascii and any(escape in data for escape in _ESCAPES) and (shifted := _shifted(data)):
-        return shifted
+    if data.isascii() and (codec := _shifted(data)):
+        return Encoding(codec)
     if b"\0" in data:
-        wide = _utf16_without_bom(data)
-        if wide is None and not _decodes(data, "utf-8"):
+        head = data[:1024]
+        for side, codec in ((1, "utf-16-le"), (0, "utf-16-be")):  # nearly every other byte is zero
+            zeros, others = head[side::2].count(0), head[1 - side :: 2].count(0)
+            if len(data) % 2 == 0 and zeros > 0.35 * len(head) and not others:
+                return Encoding(codec)
+        if not _returns(data, "utf-8"):
             raise BadInput("is not a text file")
-        return wide or UTF_8
-    if is_ascii or _is_utf8(data):
+    if _is_utf8(data):
         return UTF_8
-    return _declared(data) or _guessed(data)
+    if found := _DECLARED.match(data):
+        with suppress(WrongUsage):
+            codec = named_codec(found[1].decode())
+            if not codec.startswith("utf") and _returns(data, codec):
+                return Encoding(codec)
+    return Encoding(_guessed(data), guess=True)
 
 
-def _declared(data: bytes) -> Encoding | None:
-    """The encoding that markup declares, if the file is valid in it."""
-    found = _DECLARED.match(data)
-    with suppress(LookupError, UnicodeError):
-        codec = codec_name(found[1].decode()) if found else "utf-8"
-        if not codec.startswith("utf") and data.decode(codec).encode(codec) == data:
-            return Encoding(codec)
-    return None
-
-
-def _shifted(data: bytes) -> Encoding | None:
-    """The encoding of ASCII bytes that are not ASCII text, if any; raises BadInput if it cannot be written back."""
-    for escape, codecs_with_it in _SHIFTED:
-        if escape.search(data):
-            for codec in codecs_with_it:
-                if _decodes(data, codec) and data.decode(codec).encode(codec, "replace") == data:
-                    return Encoding(codec)
-            name = codecs_with_it[0].replace("iso2022_", "ISO-2022-").upper()
-            raise BadInput(f"looks like {name} text that cannot be written back unchanged; convert it to UTF-8")
-    if not _is_utf7(data):
-        return None
-    if data.decode("utf-7").encode("utf-7") != data:
-        raise BadInput("looks like UTF-7 text that cannot be written back unchanged; convert it to UTF-8")
-    return Encoding("utf-7")
+def _shifted(data: bytes) -> str:
+    """The codec of ASCII bytes that are not ASCII text, or ""; raises BadInput if they cannot be written back."""
+    found = next((names for escape, names in _SHIFTED if escape.search(data)), ("utf-7",) if _is_utf7(data) else ())
+    for codec in found:
+        if _returns(data, codec):
+            return codec
+    if found:
+        name = found[0].replace("iso2022_", "ISO-2022-").upper()
+        raise BadInput(f"looks like {name} text that cannot be written back unchanged; convert it to UTF-8")
+    return ""
 
 
 def _is_utf7(data: bytes) -> bool:
     """Whether each `+` begins a valid UTF-7 sequence, and these contain plausible letters and signs."""
-    runs = [found[1] for found in _UTF7.finditer(data) if found[1] or not found[2]]
-    if not runs:
-        return False
+    runs = data.count(b"+") - data.count(b"+-")
     try:
-        texts = [(b"+%b-" % run).decode("utf-7") for run in runs]
-        data.decode("utf-7")
+        beyond = [c for c in data.decode("utf-7") if c > "\x7f"] if runs else []
     except UnicodeDecodeError:
         return False
-    letters = [c for text in texts for c in text if c.isalpha()]
-    # Control characters stand around the times of CHAT; a byte order mark is a format character.
-    signs = (category(c)[0] in "MPSZ" or category(c) in ("Cc", "Cf") for text in texts for c in text if not c.isalpha())
-    if not all(texts) or not letters or any(map(str.isascii, letters)) or not all(signs):
-        return False
+    letters = [c for c in beyond if c.isalpha()]
+    # A byte order mark is a format character.
+    plausible = all(c.isalpha() or category(c)[0] in "MPSZ" or category(c) in ("Cc", "Cf") for c in beyond)
     # Any three Base64 letters may decode to one of 20,000 Chinese characters.
-    return len(runs) > 2 or all(c < "\u2e80" for c in letters)
-
-
-def _utf16_without_bom(data: bytes) -> Encoding | None:
-    """UTF-16 if nearly every other byte is zero."""
-    head = data[:1024]
-    for side, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
-        zeros = head[side::2].count(0)
-        if len(data) % 2 == 0 and zeros > 0.35 * len(head) and not head[1 - side :: 2].count(0):
-            return Encoding(codec)
-    return None
+    return bool(letters) and plausible and (runs > 2 or all(c < "\u2e80" for c in letters))
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -266,16 +225,16 @@ def _is_utf8(data: bytes) -> bool:
     All other characters must be plausible, and broken ones be rare. Unless they are very rare, they are parts of single
     characters at the edges of words, and no more than the whole ones.
     """
-    if _decodes(data, "utf-8"):
+    if _returns(data, "utf-8"):
         return True
     text = data.decode("utf-8", "surrogateescape")
-    broken = list(_BROKEN.finditer(text))
+    broken = _BROKEN.findall(text)
     whole = [i for i, c in enumerate(text) if c > "\x7f" and not _BROKEN.match(c)]
     if not whole or not all(_is_plausible(text, i) for i in whole):
         return False
     inside = re.search(rf"\w{_BROKEN.pattern}\w", text)
-    pieces = "".join(found[0] for found in broken).encode("utf-8", "surrogateescape")
-    few = not inside and len(pieces.decode("utf-8", "replace")) <= min(len(whole), len(broken))
+    pieces = "".join(broken).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    few = not inside and len(pieces) <= min(len(whole), len(broken))
     return few or _MOSTLY * len(broken) <= len(whole)
 
 
@@ -296,25 +255,21 @@ def is_latin(c: str) -> bool:
     return c < "\u0250" or "\u1e00" <= c < "\u1f00"
 
 
-def _guessed(data: bytes) -> Encoding:
+def _guessed(data: bytes) -> str:
     """The likeliest legacy code page, or ASCII with opaque bytes if none fits."""
     # Pure ASCII lines are no evidence of a code page.
     telling = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
-    codec = next((codec for codec in _order(telling) if _decodes(data, codec)), _UNKNOWN)
-    return Encoding(codec, guess=True)
-
-
-def _order(telling: bytes) -> list[str]:
-    """Code pages in order of likelihood, by the lines beyond ASCII."""
     letters = sum(byte < 128 and chr(byte).isalpha() for byte in telling)
     if letters > sum(byte > 127 for byte in telling):
         # charset_normalizer takes a lone curly quote in an English file for Japanese.
         fits = {codec: _fit(telling, codec) for codec in _LATIN}
-        return sorted((codec for codec in fits if fits[codec] >= _FIT), key=lambda codec: -fits[codec])
-    from charset_normalizer import from_bytes
+        likely = sorted((codec for codec in fits if fits[codec] >= _FIT), key=lambda codec: -fits[codec])
+    else:
+        from charset_normalizer import from_bytes
 
-    best = from_bytes(telling, cp_isolation=_NOT_LATIN).best()
-    return [best.encoding] if best is not None else []
+        best = from_bytes(telling, cp_isolation=_NOT_LATIN).best()
+        likely = [] if best is None else [best.encoding]
+    return next((codec for codec in likely if _returns(data, codec)), _UNKNOWN)
 
 
 def _fit(telling: bytes, codec: str) -> float:
@@ -325,9 +280,75 @@ def _fit(telling: bytes, codec: str) -> float:
     return sum(good) / len(beyond)
 
 
-def _decodes(data: bytes, codec: str) -> bool:
-    try:
-        data.decode(codec)
-    except UnicodeDecodeError:
-        return False
-    return True
+def writable(text: str, encoding: Encoding) -> str:
+    """The text with characters that the codec lacks replaced by ASCII (`…` by `...`).
+
+    Raises BadInput for a character without a replacement.
+    """
+    lacking = {c for c in set(text) if not encoding.has(c)}
+    for c in lacking - _SPELLINGS.keys():
+        raise BadInput(f"{c!r} cannot be written in {encoding.codec}, the encoding of the file")
+    return text.translate({ord(c): _SPELLINGS[c] for c in lacking})
+
+
+def limit_changes(
+    old: Sequence[str], new: Sequence[str], encoding: Encoding, around: Sequence[tuple[str, str]] = ()
+) -> list[str]:
+    """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess.
+
+    `around` are the characters before and after each word in the file, "" for none; only a guess needs them.
+    """
+    if encoding.guess:
+        return list(map(_ascii_changes, old, new, around))
+    return [b if a == b or b.isascii() else _encodable(a, b, encoding) for a, b in zip(old, new, strict=True)]
+
+
+def _ascii_changes(old: str, new: str, around: tuple[str, str]) -> str:
+    """The new text of a word with no change to what is not ASCII, nor between it and what follows.
+
+    That may be the second byte of an East Asian character: an ASCII letter, or `|`.
+    """
+    (bare, was), (new_bare, label) = strip(old), strip(new)
+    if old == new or len(bare) != len(new_bare):
+        return old
+    core, left, right = was.inside(old), around[0] + was.before, was.after + around[1]
+    pairs = zip(f"{left[-1:] or ' '}{core}", core, label.inside(new), strict=False)
+    letters = "".join(b if f"{one}{a}{b}".isascii() else a for one, a, b in pairs)
+    before = _in_ascii(label.before) if left.isascii() else was.before
+    follows = right.isascii() and (right < "@" or core[-1:].isascii())
+    text = f"{before}{letters}{_in_ascii(label.after) if follows else was.after}"
+    return text if strip(text)[0] == bare else old
+
+
+def _in_ascii(marks: str) -> str:
+    return "".join(_SPELLINGS.get(c, "" if c > "\x7f" else c) for c in marks)
+
+
+def _encodable(old: str, new: str, encoding: Encoding) -> str:
+    """The new text without letters that the codec lacks: cp437 has ó but not Ó, cp1250 has Ş but not Ș."""
+    (bare, was), (new_bare, label) = strip(old), strip(new)
+    if len(bare) != len(new_bare):
+        return new
+
+    def letter(a: str, b: str) -> str:
+        recased = a.upper() if b.isupper() else a.lower()
+        return next((c for c in (b, recased) if len(c) == 1 and encoding.has(c)), a)
+
+    return f"{label.before}{''.join(map(letter, was.inside(old), label.inside(new)))}{label.after}"
+
+
+def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
+    """Whether any character that is not ASCII, or that may be half of one that is not, differs."""
+    return _UNCERTAIN.findall(source) != _UNCERTAIN.findall(output)
+
+
+def letters_kept(wanted: Sequence[str], new: Sequence[str], encoding: Encoding) -> tuple[int, str] | None:
+    """The number of the first word that cannot get its `wanted` letters in this encoding, and a notice about all."""
+    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
+    if not kept:
+        return None
+    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
+    lacking = sorted(letter for letter in letters if not encoding.has(letter))
+    why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
+    why = why if lacking else f"its encoding is uncertain; {NAMING}"
+    return kept[0], f"letters kept in {len(kept):,} of {len(new):,} words: {why}"

@@ -14,8 +14,16 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
-from cappunc_cli.files.encodable import changes_more_than_ascii, kept_letters, limit_changes, neighbours, writable
-from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
+from cappunc_cli.files.encodings import (
+    NAMING,
+    UTF_8,
+    Encoding,
+    changes_more_than_ascii,
+    encode,
+    letters_kept,
+    limit_changes,
+    writable,
+)
 from cappunc_cli.files.progress import ProgressCallback, counted
 from cappunc_cli.files.request import Chosen, FixRequest, ModelChoice
 from cappunc_cli.files.storage import write_atomic
@@ -179,23 +187,19 @@ class Fixer:
         narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
         notices, diacritics = document.notices, request.diacritics != "keep"
         if narrow is not None:
-            around = neighbours(document, source) if narrow.guess else ()
-            wanted, new = new, limit_changes(old, new, narrow, around)
-            if diacritics:
-                notices += kept_letters(document, source, wanted, new, narrow)
+            wanted, new = new, limit_changes(old, new, narrow, _around(document, source) if narrow.guess else ())
+            if diacritics and (kept := letters_kept(wanted, new, narrow)):
+                notices += (_notice(document, *kept),)
         if request.attach or new != old:
             output = formats.write(document, new, attach=request.attach, diacritics=diacritics)
             notices += formats.FORMATS[document.format].unwritten(document, new, output)
             output = output if narrow is None else writable(output, narrow)
         if output != source:
             formats.verify(document, output, diacritics=diacritics)
-        marks = capitals = 0
-        for before, after in zip(old, new, strict=True):
-            if before != after:
-                (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
-                marks += old_label.signs != new_label.signs
-                capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
-        rechecked = _rechecked(document, source, new) if self.options.existing == "recheck" else ()
+        labels = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
+        marks = sum(a.signs != b.signs for a, b in labels)
+        capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
+        rechecked = _rechecked(document, new) if self.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8, rechecked=rechecked)
         if old and (request.numbers or request.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
@@ -215,16 +219,26 @@ class Fixer:
         return replace(fixed, text=text, respelled=respelled)
 
 
-def _rechecked(document: Document, source: str, new: Sequence[str]) -> tuple[Notice, ...]:
+def _around(document: Document, source: str) -> list[tuple[str, str]]:
+    """The characters before and after each word in the source; ("", "") for those without a place."""
+    spans = [(one.places[0][0][0], one.places[0][-1][1]) if one.places else (0, len(source)) for one in document.words]
+    return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
+
+
+def _notice(document: Document, i: int, message: str) -> Notice:
+    """A notice at the line of a word; words of JSON have no places."""
+    places = document.words[i].places
+    return Notice(line_of(document.source, places[0][0][0]) if places else 1, message)
+
+
+def _rechecked(document: Document, new: Sequence[str]) -> tuple[Notice, ...]:
     """The words that had a mark and have another one now, or none, with the word after them."""
     found, old = [], document.texts
     for i, (before, after) in enumerate(zip(old, new, strict=True)):
         marks = [cached_strip(text)[1].mark for text in (before, after)]
         if marks[0] and marks[0] != marks[1]:
-            places = document.words[i].places
-            line = line_of(source, places[0][0][0]) if places else 1
             said = (" ".join(texts[i : i + 2]) for texts in (old, new))
-            found.append(Notice(line, "“{}” is now “{}”".format(*said)))
+            found.append(_notice(document, i, "“{}” is now “{}”".format(*said)))
     return tuple(found)
 
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
-from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.encodings import shown_utf_8
+from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.storage import about
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ _REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
 #: Control characters, line separators and bidirectional controls, which file names and texts may contain.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
+#: Half of a character beyond U+FFFF, as cut-off JSON has it; U+DC80 to U+DCFF stand for bytes that are not UTF-8.
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def escape_controls(text: object) -> str:
@@ -43,6 +44,22 @@ def escape_lines(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
+
+
+def new_utf_8(text: str) -> bytes:
+    r"""The UTF-8 of a new file's text; bytes of the source that were not UTF-8 stay as they are.
+
+    Raises BadInput for half a character, which JSON can write as an escape (`\ud83d`).
+    """
+    if found := _HALF.search(text):
+        word = next(word for word in text.split() if found[0] in word)
+        raise BadInput(f"{word!r} has half a character, which cannot be written in UTF-8")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def shown_utf_8(text: str) -> bytes:
+    """The UTF-8 of a text for people to read: halves of characters are replaced, bytes that were not UTF-8 stay."""
+    return _HALF.sub("\ufffd", text).encode("utf-8", "surrogateescape")
 
 
 def is_coloured(stream: TextIO | None) -> bool:

@@ -23,11 +23,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
+from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.fixer import Division, Fixer, Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.output import unified_diff
+from cappunc_cli.files.output import shown_utf_8, unified_diff
 from cappunc_cli.files.plan import refuse_name
 from cappunc_cli.files.progress import FileTally, ProgressCallback
 from cappunc_cli.files.request import FixRequest

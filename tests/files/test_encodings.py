@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
-from cappunc_cli.errors import BadInput
-from cappunc_cli.files.encodable import changes_more_than_ascii, limit_changes
-from cappunc_cli.files.encodings import Encoding, codec_name, decode, encode
+from cappunc_cli.errors import BadInput, WrongUsage
+from cappunc_cli.files.encodings import Encoding, changes_more_than_ascii, decode, encode, limit_changes, named_codec
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
 #: What is said, by the code pages that it is written in.
@@ -215,11 +214,11 @@ def test_a_named_encoding_that_a_file_is_not_in_is_refused() -> None:
 
 
 def test_names_of_encodings() -> None:
-    assert codec_name("Windows-1250") == codec_name("CP1250") == "cp1250"
-    assert codec_name("UTF8") == codec_name("utf-8-sig") == "utf-8"
+    assert named_codec("Windows-1250") == named_codec("CP1250") == "cp1250"
+    assert named_codec("UTF8") == named_codec("utf-8-sig") == "utf-8"
     for name in ("cp9999", "idna", "rot13", "base64", "unicode_escape", ""):
-        with pytest.raises(LookupError):
-            codec_name(name)
+        with pytest.raises(WrongUsage):
+            named_codec(name)
 
 
 @given(

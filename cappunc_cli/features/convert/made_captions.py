@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from cappunc_cli import formats
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.files.encodings import NAMING, new_utf_8
+from cappunc_cli.files.encodings import NAMING
+from cappunc_cli.files.output import new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues

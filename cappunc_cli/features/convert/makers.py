@@ -23,8 +23,9 @@ from cappunc_cli.features.convert.made_captions import (
 )
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TTML_PROFILES
 from cappunc_cli.files.caption_report import report_of, summary
-from cappunc_cli.files.encodings import encode, new_utf_8
+from cappunc_cli.files.encodings import encode
 from cappunc_cli.files.fixer import Opened
+from cappunc_cli.files.output import new_utf_8
 from cappunc_cli.files.progress import counted
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.layout import Limits, LineBreaker
