@@ -50,6 +50,10 @@ class Command:
         found: type = load_reference(f"cappunc_cli.features.{self.options_at}")
         return found
 
+    def run(self, context: typer.Context, options: Any) -> None:
+        """Run the command's function with its options."""
+        load_reference(f"cappunc_cli.features.{self.function_at}")(context, options)
+
 
 class _Help:
     """Help texts with panels, and with colours on terminals."""
@@ -143,7 +147,7 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
                 return
             if row.takes_settings:
                 load_reference(_APPLY_SETTINGS)(context, given)
-            load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
+            row.run(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
 

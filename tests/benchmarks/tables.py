@@ -262,7 +262,7 @@ PARTS = {
     "agreement": ("docs/check.md", {"agreement.json": studies.agreement}),
     "half-marked": (
         "docs/check.md",
-        {"half_marked.json": studies.half_marked, "half_marked_en.json": studies.half_marked},
+        {f"half_marked{name}.json": studies.half_marked for name in ("", "_en", "_es", "_de")},
     ),
     "review": ("docs/review.md", {"review.json": studies.review}),
     "own": ("docs/train.md", {"own.json": own}),

@@ -253,14 +253,14 @@ def half_marked(report: dict[str, Any]) -> str:
         [name, *(f"{by_mode[mode][key]:.1f}" for key in ("marks", "capitals") for mode in modes)]
         for name, by_mode in report["mean"].items()
     ]
-    texts = ", ".join(report["texts"])
+    texts, model = ", ".join(report["texts"]), report["model"].partition("@")[0]
     changed = ", ".join(f"{text['nothing']['auto']['changed']:.1f}" for text in report["texts"].values())
     return (
-        f"Mean F1 of `, . ?` and of capitals over {report['words']:,} words each of {texts}, "
+        f"`{model}`, mean F1 of `, . ?` and of capitals over {report['words']:,} words each of {texts}, "
         "from which marks were taken:\n\n"
         + table(["taken out", *modes, *(f"capitals: {mode}" for mode in modes)], rows)
         + f"\nOf 1,000 words of each whole text, auto changes {changed}.\n"
-        + note(report, f"half_marked{'_en' if report['model'].startswith('en@') else ''}.json")
+        + note(report, f"half_marked{'' if model == 'en-fast' else '_' + report['language']}.json")
     )
 
 

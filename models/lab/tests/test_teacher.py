@@ -90,7 +90,7 @@ def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: LabRe
     engine = OnnxEngine(model, "cpu")
     said = []
     for words, pauses in zip(ROWS, PAUSES, strict=True):
-        whole = Chunk(0, len(words), 0, len(words))
+        whole = Chunk(0, len(words))
         said += [rows for _, rows in engine.predict(words, pauses, [False] * len(words), [whole])]
     taught = Teacher(model, recipe, CPU).read(batch_of(engine))
     assert taught is not None
