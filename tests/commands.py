@@ -19,6 +19,8 @@ import typer
 from cappunc_cli.cli.main import app, main
 
 TINY = Path(__file__).parent / "tiny_model"
+#: The options that name the model of a few KB.
+MODEL = ("--model", str(TINY))
 WORDS = "hello anna then we went to london"
 SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
 

@@ -16,8 +16,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.encodings import decode, encode
 
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
-FOLDERS = sorted(path for path in (SHARED / "samples").glob("*") if path.is_dir())
+FOLDERS = samples.folders()
 
 
 def shouted(word: Word, number: int) -> str:
@@ -28,7 +27,7 @@ def shouted(word: Word, number: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not FOLDERS, reason=f"no samples at {SHARED}")
+@pytest.mark.skipif(not FOLDERS, reason=f"no samples at {samples.SAMPLES}")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_samples_of(folder: Path) -> None:
     count: Counter[str] = Counter()

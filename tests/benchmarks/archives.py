@@ -31,6 +31,8 @@ from typing import Any
 
 import measuring
 
+from cappunc_cli.features.bench import sample_text
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "archives.json"
 ROOT = HERE.parents[1]
@@ -48,30 +50,17 @@ RAY = {
 }
 
 
-def srt(words: list[str]) -> str:
-    cues = [words[i : i + 8] for i in range(0, len(words), 8)]
-    return "".join(f"{i + 1}\n00:{i // 60:02}:{i % 60:02},000 --> 00:{i // 60:02}:{i % 60:02},900\n{' '.join(cue)}\n\n"
-                   for i, cue in enumerate(cues))  # fmt: skip
-
-
-def vtt(words: list[str]) -> str:
-    return "WEBVTT\n\n" + re.sub(r"(\d),(\d)", r"\1.\2", srt(words))
-
-
-def vosk(words: list[str]) -> str:
-    timed = [{"word": word, "start": i / 2, "end": i / 2 + 0.4, "conf": 1.0} for i, word in enumerate(words)]
-    return json.dumps({"result": timed, "text": " ".join(words)})
-
-
 def ctm(words: list[str]) -> str:
     return "".join(f"talk 1 {i / 2:.2f} 0.40 {word}\n" for i, word in enumerate(words))
 
 
-def txt(words: list[str]) -> str:
-    return " ".join(words) + "\n"
-
-
-FORMATS: dict[str, Callable[[list[str]], str]] = {"srt": srt, "vtt": vtt, "json": vosk, "ctm": ctm, "txt": txt}
+FORMATS: dict[str, Callable[[list[str]], str]] = {
+    "srt": sample_text.srt,
+    "vtt": lambda words: "WEBVTT\n\n" + re.sub(r"(\d),(\d)", r"\1.\2", sample_text.srt(words)),
+    "json": sample_text.whisper_json,
+    "ctm": ctm,
+    "txt": lambda words: " ".join(words) + "\n",
+}
 
 
 def make_tree(folder: Path, files: int, most_words: int = 200) -> int:

@@ -39,16 +39,8 @@ def compared(trees: list[Path], model: Path, count: int, turns: int) -> dict[str
     with tempfile.TemporaryDirectory() as folder:
         source, results = Path(folder, "talk.srt"), [Path(folder, f"{i}.srt") for i in range(2)]
         source.write_text(sample_text.srt(sample_text.sample_words(model, count)), "utf-8")
-        common = (
-            "--force",
-            "--quiet",
-            "--lang",
-            ModelConfig.load(model).languages[0],
-            "--device",
-            "cpu",
-            "--model",
-            str(model),
-        )
+        language = ModelConfig.load(model).languages[0]
+        common = ("--force", "--quiet", "--device", "cpu", "--lang", language, "--model", str(model))
         seen: list[list[dict[str, float]]] = [[], []]
         for _ in range(turns):
             for tree, result, rows in zip(trees, results, seen, strict=True):

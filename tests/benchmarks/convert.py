@@ -34,7 +34,7 @@ from xml.etree import ElementTree
 
 import docx
 import pysubs2
-from measuring import head
+from measuring import head, print_report
 
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
@@ -352,9 +352,7 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=300_000, metavar="BYTES", help="of the files to convert")
     paths = samples(parser.parse_args().largest)
     counts, lost = table(paths)
-    result = {**head(), "files": len(paths), "lost": lost, "table": counts}
-    json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
+    print_report({**head(), "files": len(paths), "lost": lost, "table": counts})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from measuring import head, options, print_report, seconds, write_files
+from measuring import batches, head, options, print_report, watched, write_files
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
@@ -82,25 +82,6 @@ def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
     return {"largest": float(gap.max()), "mean": float(gap.mean()), "same_marks": float(same)}
 
 
-def batch_sizes(directory: Path, device: str, words: list[str]) -> list[dict[str, float]]:
-    """Words per second of model and tokenizer alone, for several sizes of a batch; the second run of each."""
-    rows = []
-    for pieces in (8192, 16384, 32768, 65536, 131072):
-        engine = OnnxEngine(directory, device, pieces_per_batch=pieces)
-        for _ in range(2):
-            before = engine.infer_s
-            spent = seconds(engine, words)
-        infer = engine.infer_s - before
-        rows.append(
-            {
-                "pieces": pieces,
-                "words_per_second": round(len(words) / spent),
-                "inference_alone": round(len(words) / infer),
-            }
-        )
-    return rows
-
-
 def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str, Any]]:
     """End to end with 1, 2, 4, … worker processes, up to the number of cores."""
     rows = []
@@ -109,14 +90,12 @@ def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str
         write_files(folder / "in", words, files)
         jobs = 1
         while jobs <= (os.cpu_count() or 1):
-            command = [sys.executable, "-m", "cappunc_cli", "fix", str(folder / "in"), "-o", str(folder / f"out{jobs}")]
-            command += ["--model", model, "--device", device, "--jobs", str(jobs), "--quiet"]
-            begun = time.perf_counter()
+            how = ("--model", model, "--device", device, "--jobs", str(jobs), "--quiet")
             with Watch() as watch:
-                subprocess.run(command, check=True)
-            spent = time.perf_counter() - begun
-            row = {"jobs": jobs, "seconds": round(spent, 2), "words_per_second": round(len(words) / spent)}
-            rows.append({**row, **watch.figures()})
+                seen = watched("fix", str(folder / "in"), "-o", str(folder / f"out{jobs}"), *how)
+            rows.append(
+                {"jobs": jobs, **seen, "words_per_second": round(len(words) / seen["seconds"]), **watch.figures()}
+            )
             jobs *= 2
     return rows
 
@@ -144,7 +123,8 @@ def main() -> None:
 
     part("parity", lambda: parity(directory, arguments.device, words[:5_000]))
     part("bench", lambda: measure(None, arguments.model, arguments.device, 1_000_000 // less, 2))
-    part("batch_sizes", lambda: batch_sizes(directory, arguments.device, words[: 1_000_000 // less]))
+    sizes = [8192 << i for i in range(5)]
+    part("batch_sizes", lambda: batches(directory, arguments.device, words[: 1_000_000 // less], sizes))
     part("tree", lambda: tree(arguments.model, arguments.device, words, 2_000 // less))
     shares = report["bench"].get("inputs", {}).get("talk.srt", {}).get("shares", {})
     report["limited_by"] = max(shares, key=shares.get) if shares else None

@@ -8,9 +8,8 @@ From words to words, without files. About three minutes on two otherwise idle co
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
-from measuring import digest, head, options_with_data, print_report
+from measuring import digest, documents, head, options_with_data, print_report
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
@@ -18,23 +17,15 @@ from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ENGINES, model_languages
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
-from models.lab.readers import paragraphs
 
 #: An evaluation set of each language that is long enough.
 TEXTS = {
-    "en": "en/eval/ted.txt.xz",
-    "es": "es/eval/congreso_parlamint.txt.xz",
-    "eu": "eu/eval/argia_bhtc.txt.xz",
-    "ro": "ro/eval/eltec_rom.txt.xz",
-    "vi": "vi/eval/vietnews_test.txt.xz",
+    "en": "en/eval/ted",
+    "es": "es/eval/congreso_parlamint",
+    "eu": "eu/eval/argia_bhtc",
+    "ro": "ro/eval/eltec_rom",
+    "vi": "vi/eval/vietnews_test",
 }
-
-
-def words_of(path: Path, count: int) -> list[Word]:
-    """The first words of a text, bare."""
-    written = (text for document in paragraphs(path) for turn in document for text in turn.text.split())
-    bare = (word for word, _ in map(strip, written) if word)
-    return [Word(word) for word, _ in zip(bare, range(count), strict=False)]
 
 
 def main() -> None:
@@ -48,7 +39,10 @@ def main() -> None:
         for engine, config in ENGINES.items()
         if code in model_languages(config)
     }
-    texts = {code: words_of(arguments.data / name, arguments.words) for code, name in TEXTS.items()}
+    texts: dict[str, list[Word]] = {}
+    for code, name in TEXTS.items():
+        written = (word.text for words in documents(arguments.data, name, arguments.words) for word in words)
+        texts[code] = [Word(strip(text)[0]) for text in written][: arguments.words]
     best: dict[tuple[str, str], float] = {}
     for _ in range(arguments.repeats):
         for (code, engine), model in models.items():

@@ -118,6 +118,15 @@ def documents(data: Path, name: str, count: int, last: bool = False) -> Iterator
             return
 
 
+def batches(directory: Path, device: str, words: Sequence[str], sizes: Sequence[int]) -> dict[str, float]:
+    """Words per second of tokenizer and model for several sizes of a batch (pieces): the better of two runs."""
+    found = {}
+    for pieces in sizes:
+        engine = OnnxEngine(directory, device, pieces_per_batch=pieces)
+        found[str(pieces)] = round(len(words) / min(seconds(engine, words) for _ in range(2)), 1)
+    return found
+
+
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:
     """The time that tokenizer and model take for some words."""
     chunks = split(len(words), engine.config.window, engine.config.overlap)

@@ -18,7 +18,7 @@ to read and write, which is to their advantage. About four minutes on two cores;
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 import tempfile
 import time
@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from measuring import head, options, print_report
+from measuring import head, options, print_report, watched
 from torch import nn
 
 from cappunc_cli.features.bench import sample_text
@@ -57,6 +57,14 @@ def pace(words: Words, run: Callable[[Words], object], repeats: int = 3) -> floa
 
 def weights(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def exported(network: nn.Module, path: Path, ids: str, outputs: list[str]) -> None:
+    """Write a network's graph, which takes any number of rows of any number of pieces."""
+    axes = {name: {0: "batch", 1: "pieces"} for name in (ids, *outputs)}
+    rows = (torch.ones((2, 200), dtype=torch.long),)
+    names: dict[str, Any] = {"input_names": [ids], "output_names": outputs}
+    torch.onnx.export(network, rows, str(path), **names, dynamic_axes=axes, dynamo=False)
 
 
 def deepmultilingual(tokenizer: Path, folder: Path) -> tuple[Callable[[Words], object], int]:
@@ -125,15 +133,7 @@ def punctuators(words: Words, folder: Path) -> tuple[Callable[[Words], object], 
         hard_vocab_limit=False, minloglevel=2,
     )  # fmt: skip
     network = Encoder6().eval()
-    torch.onnx.export(
-        network,
-        (torch.ones((2, 16), dtype=torch.long),),
-        str(folder / "model.onnx"),
-        input_names=["input_ids"],
-        output_names=["pre", "post", "capitals", "ends"],
-        dynamic_axes={name: {0: "batch", 1: "pieces"} for name in ("input_ids", "pre", "post", "capitals", "ends")},
-        dynamo=False,
-    )
+    exported(network, folder / "model.onnx", "input_ids", ["pre", "post", "capitals", "ends"])
     lists = {"pre_labels": ["<NULL>", "¿"], "post_labels": ["<NULL>", ".", ",", "?", "<ACRONYM>", ":"]}
     lines = [f"{name}: {json.dumps(labels)}" for name, labels in lists.items()]
     (folder / "config.yaml").write_text("\n".join(["max_length: 256", "languages: [en]", *lines]), "utf-8")
@@ -194,15 +194,7 @@ def cnn_bilstm(ids: Callable[[Words], np.ndarray], folder: Path) -> tuple[dict[s
 
     network = CnnBiLstm().eval()
     exact, small = folder / "float32.onnx", folder / "int8.onnx"
-    torch.onnx.export(
-        network,
-        (torch.ones((2, 200), dtype=torch.long),),
-        str(exact),
-        input_names=["ids"],
-        output_names=["case", "marks"],
-        dynamic_axes={name: {0: "batch", 1: "pieces"} for name in ("ids", "case", "marks")},
-        dynamo=False,
-    )
+    exported(network, exact, "ids", ["case", "marks"])
     quantize_dynamic(exact, small, weight_type=QuantType.QInt8)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = physical_cores()
@@ -241,13 +233,8 @@ def cold_start(model: str, words: Words) -> float:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "talk.srt")
         path.write_text(sample_text.srt(list(words)), encoding="utf-8")
-        command = [sys.executable, "-m", "cappunc_cli", "fix", str(path), "-o", "-", "--quiet", "--model", model]
-        times = []
-        for _ in range(5):
-            begun = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            times.append(time.perf_counter() - begun)
-    return round(min(times), 2)
+        command = ("fix", str(path), "-o", os.devnull, "--force", "--quiet", "--model", model)
+        return min(watched(*command)["seconds"] for _ in range(5))
 
 
 def main() -> None:

@@ -10,15 +10,13 @@ script and elements. The page is that of `--html`, without network.
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from measuring import head, options
+from measuring import head, options, print_report
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.review_server import ReviewSession
@@ -132,8 +130,7 @@ def main() -> None:
             name: round(statistics.median(run[name] for run in runs), 1) for name in runs[0] if name != "chromium"
         },
     }
-    json.dump(result, sys.stdout, indent=2)
-    sys.stdout.write("\n")
+    print_report(result)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from measuring import head, options, print_report, seconds, watched, write_files
+from measuring import batches, head, options, print_report, watched, write_files
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.features.bench import sample_text
@@ -92,15 +92,6 @@ class Ceiling:
             found[f"{kind}_gops"] = round(total / seconds / 1e9, 1)
             found[f"{kind}_words_per_second"] = round(1 / (seconds * per_word), 1)
         return found
-
-
-def batches(directory: Path, words: list[str]) -> dict[str, float]:
-    """Words per second of tokenizer and model for several sizes of a batch (pieces)."""
-    found = {}
-    for pieces in (128, 256, 512, 1024, 4096):
-        engine = OnnxEngine(directory, "cpu", pieces_per_batch=pieces)
-        found[str(pieces)] = round(len(words) / min(seconds(engine, words) for _ in range(2)), 1)
-    return found
 
 
 def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
@@ -195,7 +186,7 @@ def main() -> None:
     part("ceiling", top.of(engine, words[:20_000]))
     reached = report["bench"]["inputs"]["talk.srt"]["words_per_second"]
     part("share_of_int8_rate", round(reached / report["ceiling"]["int8_words_per_second"], 4))
-    part("batches", batches(directory, words[: 20_000 // small]))
+    part("batches", batches(directory, "cpu", words[: 20_000 // small], (128, 256, 512, 1024, 4096)))
     part("profile", profile(directory, 1, 144))
     part("growth", growth(arguments.model, words[: 200_000 // small]))
     part("files", cut_into_files(arguments.model, words, 10_000 // small, 2))

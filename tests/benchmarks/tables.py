@@ -64,15 +64,7 @@ def cpu(report: dict[str, Any]) -> str:
 
 def peers(report: dict[str, Any]) -> str:
     """How many times as fast as each other system cappunc is, from SRT to SRT, in one run on one machine."""
-    ours = report["systems"][0]["words_per_second"]
-    rows = [
-        [
-            row["system"],
-            f"{row['weights'] / 1e6:,.1f} M" if row["weights"] else "–",
-            f"{ours / row['words_per_second']:,.1f}",
-        ]
-        for row in report["systems"]
-    ]
+    rows = [_paced(row, report, 1) for row in report["systems"]]
     return (
         "Other systems run at their true size with random weights, so only speed is compared; they get plain words, "
         "without a file around them.\n\n"
@@ -80,6 +72,12 @@ def peers(report: dict[str, Any]) -> str:
         + _own_models(report)
         + note(report, "peers.json")
     )
+
+
+def _paced(row: dict[str, Any], report: dict[str, Any], digits: int) -> list[str]:
+    """A system, its weights in millions with so many digits, and how many times as fast as it cappunc is."""
+    weights = f"{row['weights'] / 1e6:,.{digits}f} M" if row["weights"] else "–"
+    return [row["system"], weights, f"{report['systems'][0]['words_per_second'] / row['words_per_second']:,.1f}"]
 
 
 def _own_models(report: dict[str, Any]) -> str:
@@ -101,16 +99,7 @@ def _own_models(report: dict[str, Any]) -> str:
 
 def compare(report: dict[str, Any]) -> str:
     """The time per word of networks of other libraries' sizes, as a multiple of ours from SRT to SRT."""
-    ours = report["systems"][0]["words_per_second"]
-    rows = [
-        [
-            row["system"],
-            f"{row['weights'] / 1e6:,.0f} M" if row["weights"] else "–",
-            f"{ours / row['words_per_second']:.1f}",
-        ]
-        for row in report["systems"]
-        if row["system"].startswith(_COMPARED)
-    ]
+    rows = [_paced(row, report, 0) for row in report["systems"] if row["system"].startswith(_COMPARED)]
     return (
         table(["", "weights", "time per word"], rows)
         + "\nThe others run at their true size with random weights, so only speed is compared; "

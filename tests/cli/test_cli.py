@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
+from commands import MODEL, SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
 from typer.testing import CliRunner
 
 import cappunc_cli
@@ -21,11 +21,6 @@ from cappunc_cli.cli.main import app
 
 #: The second cue lacks its blank line: kept, and warned about.
 ODD = SRT.replace("\n\n", "\n")
-
-
-@pytest.fixture
-def tiny(tiny_model: Path) -> tuple[str, str]:
-    return "--model", str(tiny_model)
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +37,13 @@ def fixed(tiny_model: Path) -> bytes:
 
 
 @pytest.mark.parametrize("arguments", [(), ("-",), ("-o", "-"), ("-", "--output", "-")])
-def test_standard_input_to_standard_output(tiny: tuple[str, str], fixed: bytes, arguments: tuple[str, ...]) -> None:
-    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
+def test_standard_input_to_standard_output(fixed: bytes, arguments: tuple[str, ...]) -> None:
+    run = cappunc("fix", *MODEL, *arguments, data=SRT.encode())
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
 
 
-def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
-    run = cappunc("fix", *tiny, talk(tmp_path))
+def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, fixed: bytes) -> None:
+    run = cappunc("fix", *MODEL, talk(tmp_path))
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
 
@@ -63,25 +58,25 @@ def test_a_pipe_that_is_no_standard_input_is_read_once(tmp_path: Path, monkeypat
     assert b"London" in run.stdout
 
 
-def test_workers_leave_pipes_to_their_parent(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
-    run = cappunc("fix", *tiny, "--jobs", "2", "-", talk(tmp_path), "-o", tmp_path / "out", data=SRT.encode())
+def test_workers_leave_pipes_to_their_parent(tmp_path: Path, fixed: bytes) -> None:
+    run = cappunc("fix", *MODEL, "--jobs", "2", "-", talk(tmp_path), "-o", tmp_path / "out", data=SRT.encode())
     assert run.returncode == 0, run.stderr
     assert [path.read_bytes() for path in (tmp_path / "out").iterdir() if path.name[0] != "."] == [fixed, fixed]
 
 
-def test_on_a_terminal_the_result_is_next_to_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_on_a_terminal_the_result_is_next_to_the_input(tmp_path: Path, fixed: bytes) -> None:
     talk(tmp_path)
-    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    code, shown = on_a_terminal("fix", *MODEL, "talk.srt", cwd=tmp_path)
     assert code == 0
     assert "cappunc: talk.srt -> talk.fixed.srt: 11 words, " in shown
     assert "London" not in shown
     assert (tmp_path / "talk.fixed.srt").read_bytes() == fixed
     assert (tmp_path / "talk.srt").read_bytes() == SRT.encode()
 
-    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    code, shown = on_a_terminal("fix", *MODEL, "talk.srt", cwd=tmp_path)
     assert code == 1
     assert "cappunc: talk.fixed.srt: already exists; --force overwrites it" in shown
-    assert on_a_terminal("fix", *tiny, "--force", "talk.srt", cwd=tmp_path)[0] == 0
+    assert on_a_terminal("fix", *MODEL, "--force", "talk.srt", cwd=tmp_path)[0] == 0
 
 
 @pytest.mark.parametrize("command", ["fix", "check", "glossary"])
@@ -107,14 +102,12 @@ def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path, command: s
         ("empty.json", "new.srt", None),
     ],
 )
-def test_a_result_has_no_name_of_another_format(
-    source: str, target: str, told: str | None, tmp_path: Path, tiny: tuple[str, str]
-) -> None:
+def test_a_result_has_no_name_of_another_format(source: str, target: str, told: str | None, tmp_path: Path) -> None:
     for name in ("talk.srt", "talk.txt", "talk.xml"):
         talk(tmp_path, name)
     talk(tmp_path, "talk.json", json.dumps({"result": [{"word": "hello", "start": 0.0, "end": 0.5}], "text": "hello"}))
     talk(tmp_path, "empty.json", "")
-    run = cappunc("fix", *tiny, source, "-o", target, data=SRT.encode(), cwd=tmp_path)
+    run = cappunc("fix", *MODEL, source, "-o", target, data=SRT.encode(), cwd=tmp_path)
     assert (tmp_path / target).exists() == (told is None)
     if told is None:
         assert run.returncode == 0
@@ -124,22 +117,22 @@ def test_a_result_has_no_name_of_another_format(
         assert told in run.stderr.decode()
 
 
-def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_nothing_is_overwritten_unasked(tmp_path: Path, fixed: bytes) -> None:
     source, other = talk(tmp_path), talk(tmp_path, "other.srt", "precious")
-    run = cappunc("fix", *tiny, source, "-o", other)
+    run = cappunc("fix", *MODEL, source, "-o", other)
     assert run.returncode == 1
     assert b"--force" in run.stderr
     assert other.read_text() == "precious"
-    assert cappunc("fix", *tiny, source, "-o", source, "--force").returncode == 1
+    assert cappunc("fix", *MODEL, source, "-o", source, "--force").returncode == 1
     assert source.read_text() == SRT
-    assert cappunc("fix", *tiny, source, "-o", other, "--force").returncode == 0
+    assert cappunc("fix", *MODEL, source, "-o", other, "--force").returncode == 0
     assert other.read_bytes() == fixed
 
 
-def test_no_result_overwrites_another_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_no_result_overwrites_another_input(tmp_path: Path, fixed: bytes) -> None:
     def refused(*arguments: str, target: str, source: str, data: Path | None = None) -> None:
         with (data or Path(os.devnull)).open("rb") as stream:
-            run = cappunc("fix", *tiny, "--force", *arguments, cwd=tmp_path, stdin=stream)
+            run = cappunc("fix", *MODEL, "--force", *arguments, cwd=tmp_path, stdin=stream)
         assert run.returncode == 1
         assert f"cappunc: {target}: is {source}" in run.stderr.decode()
 
@@ -158,12 +151,12 @@ def test_no_result_overwrites_another_input(tmp_path: Path, tiny: tuple[str, str
 
 
 @pytest.mark.parametrize("command", ["fix", "convert --to srt"])
-def test_a_link_to_another_result_is_refused(tmp_path: Path, tiny: tuple[str, str], fixed: bytes, command: str) -> None:
+def test_a_link_to_another_result_is_refused(tmp_path: Path, fixed: bytes, command: str) -> None:
     (tmp_path / "out").mkdir()
     names = [talk(tmp_path, f"{n}.srt").name for n in "abc"]
     (tmp_path / "out/a.srt").symlink_to("b.srt")
     (tmp_path / "out/c.srt").symlink_to(tmp_path / "c")
-    run = cappunc(*command.split(), *tiny, *names, "-o", "out", "--force", cwd=tmp_path)
+    run = cappunc(*command.split(), *MODEL, *names, "-o", "out", "--force", cwd=tmp_path)
     assert run.returncode == 1
     assert b"cappunc: out/a.srt: is also the result of b.srt; nothing written\n" in run.stderr
     assert (
@@ -172,13 +165,11 @@ def test_a_link_to_another_result_is_refused(tmp_path: Path, tiny: tuple[str, st
 
 
 @pytest.mark.parametrize(("first", "second"), [("Talk.srt", "talk.srt"), ("Season/1.srt", "season/1.srt")])
-def test_names_that_differ_in_case_are_two_results_or_one_is_refused(
-    tmp_path: Path, tiny: tuple[str, str], first: str, second: str
-) -> None:
+def test_names_that_differ_in_case_are_two_results_or_one_is_refused(tmp_path: Path, first: str, second: str) -> None:
     for name in (f"a/{first}", f"b/{second}"):
         (tmp_path / name).parent.mkdir(parents=True)
         talk(tmp_path, name)
-    run = cappunc("fix", *tiny, "a", "b", "-o", "out", "--force", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "a", "b", "-o", "out", "--force", cwd=tmp_path)
     results = [path for path in (tmp_path / "out").rglob("*.srt") if path.is_file()]
     if (tmp_path / "A").exists():
         assert (run.returncode, len(results)) == (1, 1)
@@ -189,12 +180,12 @@ def test_names_that_differ_in_case_are_two_results_or_one_is_refused(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
 @pytest.mark.parametrize("command", ["fix", "convert --to srt"])
-def test_a_pipe_in_the_output_directory_is_refused(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
+def test_a_pipe_in_the_output_directory_is_refused(tmp_path: Path, command: str) -> None:
     (tmp_path / "out").mkdir()
     os.mkfifo(tmp_path / "out/a.srt")
     for names in (["a.srt"], ["a.srt", "b.srt"]):
         paths = [talk(tmp_path, name) for name in names]
-        run = cappunc(*command.split(), *tiny, *paths, "-o", "out/", "--force", cwd=tmp_path)
+        run = cappunc(*command.split(), *MODEL, *paths, "-o", "out/", "--force", cwd=tmp_path)
         assert run.returncode == 1
         assert b"cappunc: out/a.srt: is a pipe; nothing written\n" in run.stderr
     assert (tmp_path / "out/b.srt").is_file()
@@ -209,12 +200,12 @@ def test_a_pipe_in_the_output_directory_is_refused(tmp_path: Path, tiny: tuple[s
     ],
 )
 def test_on_a_terminal_no_result_overwrites_an_input_or_another_result(
-    tmp_path: Path, tiny: tuple[str, str], arguments: tuple[str, ...], target: str
+    tmp_path: Path, arguments: tuple[str, ...], target: str
 ) -> None:
     names = [name for name in arguments if name.startswith("talk")]
     for name in names:
         talk(tmp_path, name)
-    code, shown = on_a_terminal(*arguments, "--force", *tiny, cwd=tmp_path)
+    code, shown = on_a_terminal(*arguments, "--force", *MODEL, cwd=tmp_path)
     assert code != 0
     assert target in shown
     assert [(tmp_path / name).read_text() for name in names] == [SRT] * len(names)
@@ -238,7 +229,7 @@ def test_on_a_terminal_no_result_overwrites_an_input_or_another_result(
     ],
 )
 def test_nothing_overwrites_another_file_that_a_command_reads(
-    tmp_path: Path, tiny: tuple[str, str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     digest = hashlib.sha256(talk(tmp_path).read_bytes()).hexdigest()
     (tmp_path / "d.json").write_text(json.dumps({"kind": "cappunc review", "sha256": digest, "decisions": []}))
@@ -250,24 +241,24 @@ def test_nothing_overwrites_another_file_that_a_command_reads(
         (tmp_path / link).symlink_to("names.txt")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke(app, [*command, *(tiny if command[0] in {"fix", "convert", "captions"} else ())])
+    run = CliRunner().invoke(app, [*command, *(MODEL if command[0] in {"fix", "convert", "captions"} else ())])
     assert run.exit_code
     assert "input" in f"{run.stderr}{run.exception}"
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_glossary_in_the_directory_is_not_fixed_in_place(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_a_glossary_in_the_directory_is_not_fixed_in_place(tmp_path: Path, fixed: bytes) -> None:
     path = talk(tmp_path)
     (tmp_path / "terms.txt").write_text("then we went to london and back\n")
-    run = cappunc("fix", *tiny, "--in-place", ".", "--glossary", "./terms.txt", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "--in-place", ".", "--glossary", "./terms.txt", cwd=tmp_path)
     assert (run.returncode, path.read_bytes()) == (0, fixed)
     assert b"terms.txt: is also read as another input; skipped" in run.stderr
     assert (tmp_path / "terms.txt").read_text() == "then we went to london and back\n"
 
 
-def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_a_link_in_a_circle_is_no_output(tmp_path: Path) -> None:
     (tmp_path / "new.srt").symlink_to("new.srt")
-    run = cappunc("fix", *tiny, talk(tmp_path), "-o", "new.srt", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, talk(tmp_path), "-o", "new.srt", cwd=tmp_path)
     assert (run.returncode, run.stderr) == (1, b"cappunc: new.srt: Too many levels of symbolic links\n")
 
 
@@ -286,31 +277,31 @@ def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) 
     ],
 )
 def test_a_name_without_a_suffix_is_a_directory(
-    tmp_path: Path, tiny: tuple[str, str], fixed: bytes, source: str, output: str, made: str
+    tmp_path: Path, fixed: bytes, source: str, output: str, made: str
 ) -> None:
     for name in ("talk.srt", "talk"):
         talk(tmp_path, name)
     (tmp_path / "there").mkdir()
     talk(tmp_path, "old", "a file")
-    run = cappunc("fix", *tiny, "--force", source, "-o", output, data=SRT.encode(), cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "--force", source, "-o", output, data=SRT.encode(), cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert (tmp_path / made).read_bytes() == fixed
 
 
-def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_directories_are_searched(tmp_path: Path, fixed: bytes) -> None:
     (tmp_path / "in/deep").mkdir(parents=True)
     for name in ("a.srt", "deep/b.srt", "a.fixed.srt", ".hidden.srt", "film.mkv"):
         talk(tmp_path / "in", name)
-    run = cappunc("fix", *tiny, "in", "-o", "out", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "in", "-o", "out", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     found = {str(p.relative_to(tmp_path / "out")): p.read_bytes() for p in (tmp_path / "out").rglob("*.srt")}
     assert found == {"a.srt": fixed, "deep/b.srt": fixed}
 
 
-def test_a_bad_file_fails_alone(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_a_bad_file_fails_alone(tmp_path: Path, fixed: bytes) -> None:
     good = talk(tmp_path)
     (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
-    run = cappunc("fix", *tiny, "--in-place", "missing.srt", "film.srt", "talk.srt", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "--in-place", "missing.srt", "film.srt", "talk.srt", cwd=tmp_path)
     assert run.returncode == 1
     lines = run.stderr.decode().splitlines()
     assert lines[0] == "cappunc: missing.srt: No such file or directory"
@@ -331,11 +322,11 @@ def test_a_bad_file_fails_alone(tmp_path: Path, tiny: tuple[str, str], fixed: by
         ("convert --to vtt -o out/", "out/talk.vtt"),
     ],
 )
-def test_a_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], call: str, shown: str) -> None:
+def test_a_bad_file_stops_no_other(tmp_path: Path, call: str, shown: str) -> None:
     talk(tmp_path)
     (tmp_path / "bad.json").write_text("{")
     command, *more = call.split()
-    run = cappunc(command, *tiny, *more, "bad.json", "missing.srt", "talk.srt", cwd=tmp_path)
+    run = cappunc(command, *MODEL, *more, "bad.json", "missing.srt", "talk.srt", cwd=tmp_path)
     assert run.returncode == 1
     said = run.stderr.decode().splitlines()
     assert sum(text.startswith("cappunc: bad.json: the name says JSON") for text in said) == 1
@@ -356,39 +347,39 @@ def test_a_directory_without_transcripts_is_an_error(tmp_path: Path, command: st
     assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: no files of a known format found\n")
 
 
-def test_in_place_does_not_rewrite_unchanged_files(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_in_place_does_not_rewrite_unchanged_files(tmp_path: Path, fixed: bytes) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(fixed)
     os.utime(path, (1, 1))
-    run = cappunc("fix", *tiny, "-i", path)
+    run = cappunc("fix", *MODEL, "-i", path)
     assert run.returncode == 0
     assert b"nothing to change" in run.stderr
     assert path.stat().st_mtime == 1
 
 
-def test_other_changes_than_marks_and_capitals_are_reported(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_other_changes_than_marks_and_capitals_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"
     path.write_text("Ştii, Anna. Am văzut.\n", encoding="utf-8")
     run = cappunc(
-        "fix", *tiny, "--lang", "ro", "--diacritics", "normalise", "--existing", "keep", "--marks", "!", "-i", path
+        "fix", *MODEL, "--lang", "ro", "--diacritics", "normalise", "--existing", "keep", "--marks", "!", "-i", path
     )
     assert path.read_text(encoding="utf-8").startswith("Știi")
     assert b"no new marks or capitals" in run.stderr
 
 
-def test_letters_that_the_encoding_lacks_are_kept_and_said_to_be(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_letters_that_the_encoding_lacks_are_kept_and_said_to_be(tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"
     path.write_bytes("[clopot]\nştii, Anna. Eşti în ţara ta şi spui că nu ştii.\n".encode("cp1250"))
     options = ("--lang", "ro", "--diacritics", "normalise", "--existing", "keep", "--encoding", "cp1250")
-    run = cappunc("fix", *tiny, *options, "-i", path)
+    run = cappunc("fix", *MODEL, *options, "-i", path)
     assert path.read_bytes().decode("cp1250").startswith("[clopot]\nŞtii, Anna. Eşti în ţara")
     told = "talk.txt:2: warning: letters kept in 5 of 11 words: cp1250 has no ș, ț; convert the file to UTF-8"
     assert told in run.stderr.decode()
 
 
-def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_diff_shows_and_writes_nothing(tmp_path: Path) -> None:
     path = talk(tmp_path)
-    run = cappunc("fix", *tiny, "--diff", path)
+    run = cappunc("fix", *MODEL, "--diff", path)
     assert run.returncode == 0
     assert run.stdout.startswith(f"--- {path}\n+++ {path} (fixed)\n@@ ".encode())
     assert f"\n-{WORDS}\n+Hello".encode() in run.stdout
@@ -401,9 +392,9 @@ def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) ->
     [("utf-16-le", "\ufeff"), ("utf-16-be", "\ufeff"), ("utf-8", "\ufeff"), ("cp1252", ""), ("utf-8", "")],
 )
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
-def test_encodings_and_line_ends_survive(tiny: tuple[str, str], codec: str, bom: str, end: str) -> None:
+def test_encodings_and_line_ends_survive(codec: str, bom: str, end: str) -> None:
     text = SRT.replace("cat", "café").replace("\n", end)
-    run = cappunc("fix", *tiny, data=(bom + text).encode(codec))
+    run = cappunc("fix", *MODEL, data=(bom + text).encode(codec))
     assert run.returncode == 0, run.stderr
     output = run.stdout.decode(codec)
     assert output.startswith(bom + "1" + end)
@@ -412,50 +403,50 @@ def test_encodings_and_line_ends_survive(tiny: tuple[str, str], codec: str, bom:
     assert "café" in output.lower()
 
 
-def test_an_encoding_is_guessed_with_a_note_or_named(tiny: tuple[str, str]) -> None:
+def test_an_encoding_is_guessed_with_a_note_or_named() -> None:
     data = SRT.replace("cat", "šest").encode("iso8859_2")
-    run = cappunc("fix", *tiny, data=data)
+    run = cappunc("fix", *MODEL, data=data)
     assert run.stderr.startswith(b"cappunc: <stdin>: read as ")
     assert run.stderr.endswith(b"which is a guess: only ASCII letters and marks change; name it with --encoding\n")
-    assert cappunc("fix", *tiny, "--quiet", data=data).stderr == b""
-    named = cappunc("fix", *tiny, "--encoding", "latin2", data=data)
+    assert cappunc("fix", *MODEL, "--quiet", data=data).stderr == b""
+    named = cappunc("fix", *MODEL, "--encoding", "latin2", data=data)
     assert (named.returncode, named.stderr) == (0, b"")
     assert "šest" in named.stdout.decode("iso8859_2").lower()
     for command in ("check", "review", "glossary", "captions"):
-        assert b"which is a guess" in cappunc(command, *tiny, "-", data=data).stderr
-        assert b"guess" not in cappunc(command, *tiny, "--encoding", "latin2", "-", data=data).stderr
-    assert cappunc("fix", *tiny, "--encoding", "utf-32", data=data).returncode == 1
-    wrong = cappunc("fix", *tiny, "--encoding", "latin99", data=data)
+        assert b"which is a guess" in cappunc(command, *MODEL, "-", data=data).stderr
+        assert b"guess" not in cappunc(command, *MODEL, "--encoding", "latin2", "-", data=data).stderr
+    assert cappunc("fix", *MODEL, "--encoding", "utf-32", data=data).returncode == 1
+    wrong = cappunc("fix", *MODEL, "--encoding", "latin99", data=data)
     assert wrong.returncode == 2
     assert b"latin99" in wrong.stderr
 
 
-def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "talk.srt").write_bytes(SRT.replace("cat", "šest").encode("iso8859_2"))
     out = tmp_path / "out"
-    assert cappunc("fix", *tiny, folder, "-o", out).returncode == 0
-    again = cappunc("fix", *tiny, folder, "-o", out)
+    assert cappunc("fix", *MODEL, folder, "-o", out).returncode == 0
+    again = cappunc("fix", *MODEL, folder, "-o", out)
     assert b"1 up to date" in again.stderr
-    other = cappunc("fix", *tiny, "--encoding", "latin2", folder, "-o", out)
+    other = cappunc("fix", *MODEL, "--encoding", "latin2", folder, "-o", out)
     assert other.returncode == 0, other.stderr
     assert b"up to date" not in other.stderr
 
 
-def test_broken_characters_survive(tiny: tuple[str, str]) -> None:
+def test_broken_characters_survive() -> None:
     data = SRT.encode().replace(b"hello", b"caf\xc3\xa9 \xc3\xa0 hel\xc3lo")
-    run = cappunc("fix", *tiny, data=data)
+    run = cappunc("fix", *MODEL, data=data)
     assert run.returncode == 0, run.stderr
     assert b"hel\xc3lo" in run.stdout.lower()
 
 
-def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path) -> None:
     path = talk(tmp_path, text=ODD)
-    loud = cappunc("fix", *tiny, "talk.srt", cwd=tmp_path)
+    loud = cappunc("fix", *MODEL, "talk.srt", cwd=tmp_path)
     assert loud.returncode == 0
     assert loud.stderr.startswith(b"cappunc: talk.srt:4: warning: ")
-    quiet = cappunc("fix", *tiny, "--quiet", path, "-o", tmp_path / "new.srt")
+    quiet = cappunc("fix", *MODEL, "--quiet", path, "-o", tmp_path / "new.srt")
     assert (quiet.returncode, quiet.stderr, quiet.stdout) == (0, b"", b"")
     assert (tmp_path / "new.srt").read_bytes() == loud.stdout
 
@@ -487,6 +478,11 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("check --format nonesuch talk.srt", ""),
         ("review --force talk.srt", ""),
         ("review --json --csv talk.srt", ""),
+        ("review --json --open talk.srt", ""),
+        ("review --html a.html --open talk.srt", ""),
+        ("review --compare other.srt talk.srt", ""),
+        ("review -o x talk.srt", ""),
+        ("review --apply d.json --csv talk.srt", ""),
         ("review --below 2 talk.srt", ""),
         ("review --below nan talk.srt", ""),
         ("review --most 0 talk.srt", ""),
@@ -517,11 +513,11 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: 
         ("models --no-such-option", ""),
     ],
 )
-def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, tiny: tuple[str, str], call: str, message: str) -> None:
+def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, call: str, message: str) -> None:
     names = ("talk.srt", "other.srt", "file")
     for name in names:
         talk(tmp_path, name)
-    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(tiny))), cwd=tmp_path)
+    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(MODEL))), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
     assert run.stderr.decode().startswith(f"cappunc: {message}")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(names, SRT)
@@ -544,46 +540,44 @@ def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, tiny: tuple[str, str]
         ),
     ],
 )
-def test_input_that_cannot_be_used_is_one_line(
-    tmp_path: Path, tiny: tuple[str, str], name: str, data: bytes, call: str, message: str
-) -> None:
+def test_input_that_cannot_be_used_is_one_line(tmp_path: Path, name: str, data: bytes, call: str, message: str) -> None:
     (tmp_path / name).write_bytes(data)
-    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(tiny))), name, data=SRT.encode(), cwd=tmp_path)
+    run = cappunc(*shlex.split(call.replace("TINY", shlex.join(MODEL))), name, data=SRT.encode(), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (1, b"", 1)
     assert run.stderr.decode().startswith(f"cappunc: {message}")
 
 
-def test_a_language_that_the_model_was_not_trained_on_is_a_warning(tiny: tuple[str, str]) -> None:
+def test_a_language_that_the_model_was_not_trained_on_is_a_warning() -> None:
     text = "hur mår du idag\n".encode()
-    run = cappunc("fix", *tiny, "--lang", "fr", data=text)
+    run = cappunc("fix", *MODEL, "--lang", "fr", data=text)
     assert (run.returncode, run.stderr) == (
         0,
         b"cappunc: tiny was not trained on French: marks and capitals may be poor\n",
     )
-    assert cappunc("fix", *tiny, "--lang", "fr", "--quiet", data=text).stderr == b""
-    assert cappunc("fix", *tiny, data=text).stderr == b""
+    assert cappunc("fix", *MODEL, "--lang", "fr", "--quiet", data=text).stderr == b""
+    assert cappunc("fix", *MODEL, data=text).stderr == b""
 
 
-def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
-    none = cappunc("fix", *tiny, "--marks", "", data=SRT.encode()).stdout.decode()
+def test_options_reach_the_model(fixed: bytes) -> None:
+    none = cappunc("fix", *MODEL, "--marks", "", data=SRT.encode()).stdout.decode()
     assert not set(none.replace(",000", "")) & set(",.?!;—…")
     assert "London" in none
-    many = cappunc("fix", *tiny, "--sensitivity", "1", data=SRT.encode()).stdout
+    many = cappunc("fix", *MODEL, "--sensitivity", "1", data=SRT.encode()).stdout
     assert sum(many.count(m) for m in (b".", b",", b"?")) > sum(fixed.count(m) for m in (b".", b",", b"?"))
-    kept = cappunc("fix", *tiny, "--existing", "keep", data=SRT.replace("london", "lONdon").encode()).stdout
+    kept = cappunc("fix", *MODEL, "--existing", "keep", data=SRT.replace("london", "lONdon").encode()).stdout
     assert b"lONdon" in kept
 
 
 @pytest.mark.parametrize(
     "call", ["fix -o - talk.srt", "captions -o - talk.srt", "convert --to srt -o - talk.srt", "stream"]
 )
-def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], call: str) -> None:
+def test_several_glossaries_are_one(tmp_path: Path, call: str) -> None:
     (tmp_path / "a.txt").write_text("wEnt\nBioNTech\n")
     (tmp_path / "b.txt").write_text("wheRE\nKubernetes\n")
     talk(tmp_path, text=SRT.replace("anna", "bio n tech"))
     name, *more = call.split()
     words = f"{WORDS} where".replace("anna", "bio n tech").encode()
-    run = cappunc(name, *tiny, *more, "--glossary", "a.txt", "--glossary", "b.txt", cwd=tmp_path, data=words)
+    run = cappunc(name, *MODEL, *more, "--glossary", "a.txt", "--glossary", "b.txt", cwd=tmp_path, data=words)
     assert run.returncode == 0, run.stderr
     assert b"wEnt" in run.stdout
     assert b"wheRE" in run.stdout
@@ -591,13 +585,13 @@ def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], call:
     said = f"cappunc: 2 glossary terms found in no {kind}: BioNTech (but “bio n tech”), Kubernetes"
     assert run.stderr.decode().splitlines()[-1] == said
     if name == "fix":
-        quiet = cappunc(name, *tiny, "-q", *more, "--glossary", "b.txt", cwd=tmp_path)
+        quiet = cappunc(name, *MODEL, "-q", *more, "--glossary", "b.txt", cwd=tmp_path)
         assert quiet.stderr == b""
 
 
-def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_a_closed_pipe_is_handled(tmp_path: Path) -> None:
     path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
-    with subprocess.Popen(line("fix", *tiny, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(line("fix", *MODEL, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)
@@ -626,13 +620,11 @@ def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path) -> None:
         ("convert MODEL --to vtt talk.srt -o -", "talk.srt"),
     ],
 )
-def test_standard_output_is_not_the_input(
-    tmp_path: Path, tiny: tuple[str, str], call: str, name: str, mode: str
-) -> None:
+def test_standard_output_is_not_the_input(tmp_path: Path, call: str, name: str, mode: str) -> None:
     path = talk(tmp_path)
     (tmp_path / "link").symlink_to("talk.srt")
     with path.open("rb") as stdin, path.open(mode) as stdout:  # type: ignore[call-overload]
-        run = cappunc(*call.replace("MODEL", " ".join(tiny)).split(), cwd=tmp_path, stdin=stdin, stdout=stdout)
+        run = cappunc(*call.replace("MODEL", " ".join(MODEL)).split(), cwd=tmp_path, stdin=stdin, stdout=stdout)
     said = f"cappunc: {name}: standard output is the input itself; name another file with -o\n"
     assert (run.returncode, run.stderr.decode()) == (1, said)
     assert path.read_text() == (SRT if mode == "ab" else "")
@@ -704,14 +696,12 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
     ],
     ids=lambda case: " ".join(case) if isinstance(case, tuple) else "",
 )
-def test_control_c_says_how_many_files_are_done(
-    tmp_path: Path, tiny: tuple[str, str], arguments: tuple[str, ...], said: str
-) -> None:
+def test_control_c_says_how_many_files_are_done(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     talk(tmp_path, "a.srt")
     words = [{"text": word, "start": i, "end": i + 0.4} for i, word in enumerate(WORDS.split())]
     (tmp_path / "a.json").write_text(json.dumps({"segments": [{"text": WORDS, "start": 0, "end": 7, "words": words}]}))
     os.mkfifo(tmp_path / "pipe")
-    own = () if "bbc" in arguments or arguments[-1] == "a.json" else (*tiny, "--lang", "en")
+    own = () if "bbc" in arguments or arguments[-1] == "a.json" else (*MODEL, "--lang", "en")
     command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli.main import main; main()", *arguments, *own]
     with (
         subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process,
@@ -720,9 +710,9 @@ def test_control_c_says_how_many_files_are_done(
         assert stop(process).splitlines()[-1] == f"cappunc: stopped: {said}"
 
 
-def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_closed_streams_are_handled(tmp_path: Path) -> None:
     talk(tmp_path)
-    command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(MODEL)} talk.srt -o new.srt >&- 2>&-"
     assert subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "new.srt").exists()
 
@@ -736,9 +726,9 @@ def test_a_table_cannot_be_printed_on_a_closed_standard_output(tmp_path: Path) -
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str], unbuffered: str) -> None:
+def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, unbuffered: str) -> None:
     talk(tmp_path)
-    command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt > /dev/full"
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(MODEL)} talk.srt > /dev/full"
     own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     run = subprocess.run(command, shell=True, cwd=tmp_path, env=own, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 1
@@ -751,11 +741,9 @@ def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 @pytest.mark.parametrize(("command", "unbuffered"), [("fix", ""), ("convert --to srt", "1")])
-def test_messages_that_cannot_be_written_stop_no_run(
-    tmp_path: Path, tiny: tuple[str, str], command: str, unbuffered: str
-) -> None:
+def test_messages_that_cannot_be_written_stop_no_run(tmp_path: Path, command: str, unbuffered: str) -> None:
     names = [talk(tmp_path, f"{n}.srt").name for n in "ab"]
-    call = line(*command.split(), *tiny, *names, "nowhere.srt", "-o", "out")
+    call = line(*command.split(), *MODEL, *names, "nowhere.srt", "-o", "out")
     own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("wb") as full:
         assert subprocess.run(call, cwd=tmp_path, env=own, stderr=full, check=False).returncode == 1

@@ -8,10 +8,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from commands import SRT, cappunc, talk
+from commands import MODEL, SRT, cappunc, talk
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, PairedMark, strip
@@ -77,76 +78,72 @@ def test_a_mark_that_is_missing(model: Model) -> None:
     assert (doubt.written, doubt.instead, doubt.instead_probability) == ("", "—", pytest.approx(0.3))
 
 
-@pytest.mark.parametrize(("written", "chances"), [(".", {";": 0.9, "": 0.1}), ("?!", {".": 0.5, "?": 0.5})])
-def test_marks_that_serve_alike_raise_no_doubt(model: Model, written: str, chances: dict[str, float]) -> None:
-    assert found(model, f"We went{written} Home again.", {1: chances}) == []
-
-
-def test_a_mark_that_is_not_allowed_is_neither_doubted_nor_proposed(model: Model) -> None:
-    chances = {1: {",": 0.5, ".": 0.5}, 2: {"": 1.0}}
-    assert len(found(model, "We went. Home, again.", chances)) == 2
-    # Without commas all that is left of one is no mark.
-    [doubt] = found(model, "We went. Home, again.", chances, options=Options(marks="."))
-    assert (doubt.index, doubt.instead) == (1, "")
-
-
-def test_the_end_of_a_text_is_no_doubt(model: Model) -> None:
-    assert found(model, "We went home.", {2: {"": 1.0}}) == []
-
-
-def test_a_case_is_judged_after_the_mark_that_is_there(model: Model) -> None:
-    sure = {1: {".": 0.9, "": 0.1}}
-    # A capital after a sentence end needs no other reason.
-    assert found(model, "We went. Home again.", sure) == []
-    [doubt] = found(model, "We went. home again.", sure, {2: 0.9})
-    assert (doubt.index, doubt.kind, doubt.written, doubt.instead) == (2, "case", "home", "Home")
+def test_a_case_that_is_less_probable_than_another(model: Model) -> None:
     [doubt] = found(model, "We met anna again.", capitals={2: 0.9})
     assert (doubt.written, doubt.instead, doubt.probability) == ("anna", "Anna", pytest.approx(0.1))
-    [doubt] = found(model, "We met a “Cat” again.", {2: {"": 1.0}})
-    assert (doubt.index, doubt.written, doubt.instead) == (3, "Cat", "cat")
 
 
-def test_an_abbreviation_is_proposed_in_the_form_of_its_language(model: Model) -> None:
-    [doubt] = found(model, "Wir haben z.b. Obst.", {3: {".": 1.0}}, {3: 1.0}, options=Options(language="de"))
-    assert (doubt.written, doubt.instead) == ("z.b.", "z.B.")
+SURE = {1: {".": 0.9, "": 0.1}}
+SAID, DIRECT = {1: {",": 1.0}}, {2: 0.9}
+EITHER = {1: {",": 0.5, ".": 0.5}, 2: {"": 1.0}}
+TERMS = Options(glossary=Glossary.of(["Home", "npm"]))
+BOTH = {1: {".": 1.0}, 4: {",": 1.0}}
 
 
-def test_a_capital_of_direct_speech_wants_its_quotation_marks(model: Model) -> None:
-    said, direct = {1: {",": 1.0}}, {2: 0.9}
-    assert found(model, "We said, “Go home again.”", said, direct, direct) == []
-    assert found(model, "We said, go home again.", said, direct, direct) == []
-    [doubt] = found(model, "We said, Go home again.", said, direct, direct)
-    assert (doubt.index, doubt.written, doubt.instead) == (2, "Go", "go")
-    assert found(model, "We sang Go home again.", capitals={2: 0.95}, quotations={2: 0.6}) == []  # a title
-
-
-def test_where_it_is_open_whether_a_sentence_ends_the_next_capital_is_not_doubted(model: Model) -> None:
-    [doubt] = found(model, "We went Home again.", {1: {".": 0.6, "": 0.4}}, {2: 0.6})
-    assert (doubt.index, doubt.kind) == (1, "mark")
-
-
-def test_words_in_capitals_side_by_side_are_meant(model: Model) -> None:
-    assert found(model, "We read NO ENTRY there.") == []
-    assert [doubt.written for doubt in found(model, "We read NO there.")] == ["NO"]
-
-
-def test_the_users_terms_are_right_as_they_are(model: Model) -> None:
-    terms = Options(glossary=Glossary.of(["Home", "npm"]))
-    assert found(model, "We went Home again.", options=terms) == []
-    assert found(model, "We went. npm ran.", {1: {".": 1.0}}, options=terms) == []
-    [doubt] = found(model, "We went home again.", options=terms)
-    assert (doubt.written, doubt.instead, doubt.probability) == ("home", "Home", 0)
-
-
-def test_where_all_marks_are_missing_no_single_one_is(model: Model) -> None:
-    chances = {1: {".": 1.0}, 4: {",": 1.0}}
-    assert [doubt.index for doubt in found(model, "we went home and then we slept", chances, lacks_case=range(7))] == [
-        1,
-        4,
-    ]
-    bare = found(model, "we went home and then We slept", chances, lacks_marks=range(5), lacks_case=range(5))
-    # What follows a stretch may begin a sentence.
-    assert bare == []
+@pytest.mark.parametrize(
+    ("text", "told", "expected"),
+    [
+        # Marks that serve alike.
+        ("We went. Home again.", {"marks": {1: {";": 0.9, "": 0.1}}}, []),
+        ("We went?! Home again.", {"marks": {1: {".": 0.5, "?": 0.5}}}, []),
+        # A mark that is not allowed is neither doubted nor proposed: without commas all that is left of one is no mark.
+        ("We went. Home, again.", {"marks": EITHER}, [(1, "mark", ".", ","), (2, "mark", ",", "")]),
+        ("We went. Home, again.", {"marks": EITHER, "options": Options(marks=".")}, [(1, "mark", ".", "")]),
+        # The end of a text.
+        ("We went home.", {"marks": {2: {"": 1.0}}}, []),
+        # A case is judged after the mark that is there; a capital after a sentence end needs no other reason.
+        ("We went. Home again.", {"marks": SURE}, []),
+        ("We went. home again.", {"marks": SURE, "capitals": {2: 0.9}}, [(2, "case", "home", "Home")]),
+        ("We met a “Cat” again.", {"marks": {2: {"": 1.0}}}, [(3, "case", "Cat", "cat")]),
+        # The form of an abbreviation in its language.
+        (
+            "Wir haben z.b. Obst.",
+            {"marks": {3: {".": 1.0}}, "capitals": {3: 1.0}, "options": Options(language="de")},
+            [(2, "case", "z.b.", "z.B.")],
+        ),
+        # A capital of direct speech wants its quotation marks; the last one is a title.
+        ("We said, “Go home again.”", {"marks": SAID, "capitals": DIRECT, "quotations": DIRECT}, []),
+        ("We said, go home again.", {"marks": SAID, "capitals": DIRECT, "quotations": DIRECT}, []),
+        (
+            "We said, Go home again.",
+            {"marks": SAID, "capitals": DIRECT, "quotations": DIRECT},
+            [(2, "case", "Go", "go")],
+        ),
+        ("We sang Go home again.", {"capitals": {2: 0.95}, "quotations": {2: 0.6}}, []),
+        # Where it is open whether a sentence ends the next capital is not doubted.
+        ("We went Home again.", {"marks": {1: {".": 0.6, "": 0.4}}, "capitals": {2: 0.6}}, [(1, "mark", "", ".")]),
+        # Words in capitals side by side are meant.
+        ("We read NO ENTRY there.", {}, []),
+        ("We read NO there.", {}, [(2, "case", "NO", "no")]),
+        # The user's terms are right as they are.
+        ("We went Home again.", {"options": TERMS}, []),
+        ("We went. npm ran.", {"marks": {1: {".": 1.0}}, "options": TERMS}, []),
+        ("We went home again.", {"options": TERMS}, [(2, "case", "home", "Home")]),
+        # Where all marks are missing no single one is; what follows a stretch may begin a sentence.
+        (
+            "we went home and then we slept",
+            {"marks": BOTH, "lacks_case": range(7)},
+            [(1, "mark", "", "."), (4, "mark", "", ",")],
+        ),
+        (
+            "we went home and then We slept",
+            {"marks": BOTH, "lacks_marks": range(5), "lacks_case": range(5)},
+            [],
+        ),
+    ],
+)
+def test_doubts(model: Model, text: str, told: dict[str, Any], expected: list[tuple[int, str, str, str]]) -> None:
+    assert [(d.index, d.kind, d.written, d.instead) for d in found(model, text, **told)] == expected
 
 
 @pytest.mark.parametrize(
@@ -171,23 +168,18 @@ def test_a_question_that_is_not_opened_or_not_closed(
 # --- the command
 
 
-@pytest.fixture
-def tiny(tiny_model: Path) -> tuple[str, str]:
-    return "--model", str(tiny_model)
-
-
 GOOD = "1\n00:00:01,000 --> 00:00:03,000\nHello, Anna. Then We went to London.\n"
 
 
-def test_lines_json_and_csv_list_the_same_places(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_lines_json_and_csv_list_the_same_places(tmp_path: Path) -> None:
     path = talk(tmp_path, text=GOOD)
-    run = cappunc("review", *tiny, "--below", "1", path)
+    run = cappunc("review", *MODEL, "--below", "1", path)
     assert (run.returncode, run.stderr) == (0, b""), run.stderr
     lines = run.stdout.decode().splitlines()
     assert lines
     assert all(line.startswith(f"{path}:00:00:0") and "|" in line for line in lines)
 
-    [report] = json.loads(cappunc("review", *tiny, "--below", "1", "--json", path).stdout)
+    [report] = json.loads(cappunc("review", *MODEL, "--below", "1", "--json", path).stdout)
     assert (report["file"], report["words"], report["stretches"]) == (str(path), 7, [])
     assert [entry["text"] for entry in report["doubts"]] == [line.rsplit(": ", 1)[1] for line in lines]
     # The words of a cue share its time by their letters: `We` begins after `Hello, Anna. Then`.
@@ -196,12 +188,12 @@ def test_lines_json_and_csv_list_the_same_places(tmp_path: Path, tiny: tuple[str
     assert {entry["start_ms"] for entry in report["doubts"] if entry["word"] == 1} <= {1000}
     assert all(0 <= entry["probability"] < 1 for entry in report["doubts"])
 
-    rows = list(csv.DictReader(io.StringIO(cappunc("review", *tiny, "--below", "1", "--csv", path).stdout.decode())))
+    rows = list(csv.DictReader(io.StringIO(cappunc("review", *MODEL, "--below", "1", "--csv", path).stdout.decode())))
     assert [row["text"] for row in rows] == [entry["text"] for entry in report["doubts"]]
     assert ("00:00:01.909", "00:00:02.102") in {(row["start"], row["end"]) for row in rows}
     assert path.read_bytes() == GOOD.encode()
 
-    worst = json.loads(cappunc("review", *tiny, "--below", "1", "--most", "1", "--json", path).stdout)[0]["doubts"]
+    worst = json.loads(cappunc("review", *MODEL, "--below", "1", "--most", "1", "--json", path).stdout)[0]["doubts"]
     assert [entry["probability"] for entry in worst] == [min(entry["probability"] for entry in report["doubts"])]
 
 
@@ -219,20 +211,20 @@ def test_times_at_the_edges_of_cues() -> None:
     assert [(entry["start_ms"], entry["end_ms"]) for entry in entries] == [(1000, 1200), (1200, 1200), (None, None)]
 
 
-def test_plain_text_has_lines_and_nothing_below_zero(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_plain_text_has_lines_and_nothing_below_zero(tmp_path: Path) -> None:
     path = talk(tmp_path, "talk.txt", "Hello, Anna.\nThen We went to London.\n")
-    run = cappunc("review", *tiny, "--below", "1", path)
+    run = cappunc("review", *MODEL, "--below", "1", path)
     assert {line.split(": ")[0] for line in run.stdout.decode().splitlines()} <= {f"{path}:1", f"{path}:2"}
-    assert cappunc("review", *tiny, "--below", "0", path).stdout == b""
-    piped = cappunc("review", *tiny, "--below", "1", "-", data=path.read_bytes())
+    assert cappunc("review", *MODEL, "--below", "0", path).stdout == b""
+    piped = cappunc("review", *MODEL, "--below", "1", "-", data=path.read_bytes())
     assert piped.stdout.decode() == run.stdout.decode().replace(str(path), "<stdin>")
 
 
-def test_bare_text_is_one_line(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_bare_text_is_one_line(tmp_path: Path) -> None:
     path = talk(tmp_path, text=SRT)
-    run = cappunc("review", *tiny, path)
+    run = cappunc("review", *MODEL, path)
     assert run.returncode == 0, run.stderr
     [line] = run.stdout.decode().splitlines()
     assert line == f"{path}:00:00:01.0-00:00:06.0: 11 words lack marks and case; cappunc fix restores it"
-    [row] = csv.DictReader(io.StringIO(cappunc("review", *tiny, "--csv", path).stdout.decode()))
+    [row] = csv.DictReader(io.StringIO(cappunc("review", *MODEL, "--csv", path).stdout.decode()))
     assert (row["kind"], row["text"]) == ("stretch", "11 words lack marks and case")

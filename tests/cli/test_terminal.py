@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import SRT, cappunc, line, on_a_terminal, process, talk
+from commands import MODEL, SRT, cappunc, line, on_a_terminal, process, talk
 
 #: A terminal's title, a line that another program would seem to have said, and what turns the line around.
 HOSTILE = "a\x1b]0;x\x07\ncappunc: all is well\u202e"
@@ -26,12 +26,12 @@ def test_help_is_shown_in_any_encoding(encoding: str) -> None:
     assert b" fix [OPTIONS]" in run.stdout
 
 
-def test_json_is_always_utf_8(tmp_path: Path, tiny_model: Path) -> None:
+def test_json_is_always_utf_8(tmp_path: Path) -> None:
     reference = tmp_path / os.fsdecode(b"caf\xe9 \xc8\x99\x9b.txt")
     reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")
     for command in (
-        ["eval", "--model", tiny_model, "--json", "--ref", reference],
-        ["check", "--model", tiny_model, "--json", reference],
+        ["eval", *MODEL, "--json", "--ref", reference],
+        ["check", *MODEL, "--json", reference],
     ):
         run = process(*command, env={"PYTHONIOENCODING": "ascii"})
         assert b"Error" not in run.stderr
@@ -43,21 +43,21 @@ def test_json_is_always_utf_8(tmp_path: Path, tiny_model: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["review --below 1", "review --csv --below 1", "review --json", "glossary", "eval --csv --ref"]
 )
-def test_half_a_character_of_json_is_shown(tmp_path: Path, tiny_model: Path, command: str) -> None:
+def test_half_a_character_of_json_is_shown(tmp_path: Path, command: str) -> None:
     (tmp_path / "a.json").write_text(
         '{"segments": [{"text": " Hello, then we met Anna\\ud83d in London.", "start": 0, "end": 3}]}'
     )
     verb, *options = command.split()
-    hypothesis = ["a.json"] if verb == "eval" else ["--model", tiny_model]
+    hypothesis = ["a.json"] if verb == "eval" else [*MODEL]
     run = cappunc(verb, *options, "a.json", *hypothesis, cwd=tmp_path)
     assert (run.returncode, run.stderr) == (0, b"")
     assert run.stdout.decode("utf-8")
 
 
-def test_eval_makes_a_page_of_a_name_that_is_no_utf_8(tmp_path: Path, tiny_model: Path) -> None:
+def test_eval_makes_a_page_of_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
     reference = tmp_path / os.fsdecode(b"caf\xe9.txt")
     reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")
-    run = cappunc("eval", "--model", tiny_model, "--ref", reference, "--html", tmp_path / "page.html")
+    run = cappunc("eval", *MODEL, "--ref", reference, "--html", tmp_path / "page.html")
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "page.html").read_text("utf-8")
 
@@ -85,10 +85,10 @@ def is_harmless(shown: bytes) -> bool:
     ],
     ids=lambda arguments: ascii(" ".join(arguments).replace(HOSTILE, "NAME")),
 )
-def test_control_characters_of_names_are_escaped(tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]) -> None:
+def test_control_characters_of_names_are_escaped(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     for name in (HOSTILE + ".srt", "talk.srt"):
         talk(tmp_path, name, SRT.replace("\n\n", "\n"))
-    model = () if arguments[0] == "models" else ("--model", tiny_model)
+    model = () if arguments[0] == "models" else MODEL
     run = cappunc(arguments[0], *model, *arguments[1:], cwd=tmp_path)
     assert run.stdout or run.stderr
     assert is_harmless(run.stderr), run.stderr
@@ -97,20 +97,20 @@ def test_control_characters_of_names_are_escaped(tmp_path: Path, tiny_model: Pat
     assert all(line.startswith(b"cappunc: ") for line in run.stderr.splitlines())
 
 
-def test_control_characters_of_json_keys_are_escaped(tmp_path: Path, tiny_model: Path) -> None:
+def test_control_characters_of_json_keys_are_escaped(tmp_path: Path) -> None:
     entry = {"word": "hello", "start": 0.1, "end": 0.2, "\x1b[2J\nkey": 1}
     text = json.dumps({"\x1b[2J\nsegments": [entry]}).replace('"start"', '"start": "\x9b", "start"')
     for content in (text, '{"\\u001b[2J\\nkey": {"\\u001b[2J": 1}}', '{"a\x1b": 1, "a\x1b": 2}'):
         (tmp_path / "talk.json").write_text(content, encoding="utf-8")
-        run = cappunc("fix", "--model", tiny_model, "talk.json", "-o", "out.json", cwd=tmp_path)
+        run = cappunc("fix", *MODEL, "talk.json", "-o", "out.json", cwd=tmp_path)
         assert is_harmless(run.stderr), run.stderr
         assert all(line.startswith(b"cappunc: ") for line in run.stderr.splitlines())
 
 
-def test_diff_is_raw_into_a_pipe_and_harmless_on_a_terminal(tmp_path: Path, tiny_model: Path) -> None:
+def test_diff_is_raw_into_a_pipe_and_harmless_on_a_terminal(tmp_path: Path) -> None:
     text = "hello \x1b]0;x\x07anna then we\twent to london\r\nso \x9b2J we went\r\n"
     (tmp_path / "talk.txt").write_bytes(text.encode())
-    arguments = ("fix", "--quiet", "--model", tiny_model, "--diff", "talk.txt")
+    arguments = ("fix", "--quiet", *MODEL, "--diff", "talk.txt")
     raw = cappunc(*arguments, cwd=tmp_path)
     assert b"-" + text.splitlines(keepends=True)[0].encode() in raw.stdout
     code, shown = on_a_terminal(*arguments, cwd=tmp_path)
@@ -119,31 +119,31 @@ def test_diff_is_raw_into_a_pipe_and_harmless_on_a_terminal(tmp_path: Path, tiny
     assert "-hello \\x1b]0;x\\x07anna then we\twent to london\r\n" in shown
 
 
-def test_the_diff_of_a_name_with_a_line_break_is_a_diff(tmp_path: Path, tiny_model: Path) -> None:
+def test_the_diff_of_a_name_with_a_line_break_is_a_diff(tmp_path: Path) -> None:
     talk(tmp_path, HOSTILE + ".srt")
-    run = cappunc("fix", "--model", tiny_model, "--diff", HOSTILE + ".srt", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "--diff", HOSTILE + ".srt", cwd=tmp_path)
     assert [line[:4] for line in run.stdout.splitlines()[:3]] == [b"--- ", b"+++ ", b"@@ -"]
 
 
 @pytest.mark.parametrize("arguments", ["fix", "fix -", "check -", "eval --ref -", "stream"])
-def test_closed_standard_input_is_one_line(tmp_path: Path, tiny_model: Path, arguments: str) -> None:
-    call = f"{shlex.join(line(*arguments.split(), '--model', tiny_model))} <&-"
+def test_closed_standard_input_is_one_line(tmp_path: Path, arguments: str) -> None:
+    call = f"{shlex.join(line(*arguments.split(), *MODEL))} <&-"
     run = subprocess.run(["bash", "-c", call], capture_output=True, cwd=tmp_path, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: standard input: is closed\n")
 
 
-def test_files_do_not_need_standard_input(tmp_path: Path, tiny_model: Path) -> None:
+def test_files_do_not_need_standard_input(tmp_path: Path) -> None:
     talk(tmp_path)
-    call = shlex.join(line("fix", "--model", tiny_model, "talk.srt", "-o", "o.srt"))
+    call = shlex.join(line("fix", *MODEL, "talk.srt", "-o", "o.srt"))
     run = subprocess.run(["bash", "-c", f"{call} <&-"], capture_output=True, cwd=tmp_path, check=False)
     assert run.returncode == 0
     assert b"London" in (tmp_path / "o.srt").read_bytes()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_named_pipe_is_not_overwritten(tmp_path: Path, tiny_model: Path) -> None:
+def test_a_named_pipe_is_not_overwritten(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "talk.srt")
-    run = cappunc("fix", "--model", tiny_model, "-i", "talk.srt", cwd=tmp_path)
+    run = cappunc("fix", *MODEL, "-i", "talk.srt", cwd=tmp_path)
     assert run.returncode == 2
     assert run.stderr.startswith(b"cappunc: Invalid value for --in-place: talk.srt cannot be overwritten;")
     assert run.stderr.count(b"\n") == 1
@@ -151,13 +151,11 @@ def test_a_named_pipe_is_not_overwritten(tmp_path: Path, tiny_model: Path) -> No
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("options", [("-i",), ("-o", "out")])
-def test_a_named_pipe_in_a_directory_is_not_waited_for(
-    tmp_path: Path, tiny_model: Path, options: tuple[str, ...]
-) -> None:
+def test_a_named_pipe_in_a_directory_is_not_waited_for(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "in").mkdir()
     talk(tmp_path / "in", "a.srt")
     os.mkfifo(tmp_path / "in" / "b.srt")
-    run = cappunc("fix", "--quiet", "--model", tiny_model, "in", *options, cwd=tmp_path)
+    run = cappunc("fix", "--quiet", *MODEL, "in", *options, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, b"")
     assert b"cappunc: in/b.srt: is a pipe, which is read only if it is named\n" in run.stderr
     assert b"London" in (tmp_path / ("in" if options == ("-i",) else "out") / "a.srt").read_bytes()
@@ -169,20 +167,18 @@ def test_no_line_of_the_list_of_commands_is_truncated() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--diff",), ("-o", "-")])
-def test_the_bar_is_gone_while_the_result_is_shown(
-    tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]
-) -> None:
+def test_the_bar_is_gone_while_the_result_is_shown(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     talk(tmp_path)
-    code, shown = on_a_terminal("fix", "--model", tiny_model, *arguments, "talk.srt", cwd=tmp_path)
+    code, shown = on_a_terminal("fix", *MODEL, *arguments, "talk.srt", cwd=tmp_path)
     assert code == 0
     # Whatever a terminal obeys may stand before the first line, but nothing that it shows.
     first = next(line for line in shown.splitlines() if line.endswith(("--- talk.srt", "1")))
     assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", first) in ("--- talk.srt", "1")
 
 
-def test_stream_at_a_terminal_says_that_it_waits(tiny_model: Path) -> None:
+def test_stream_at_a_terminal_says_that_it_waits() -> None:
     leader, follower = os.openpty()
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--model", str(tiny_model)]
+    command = [sys.executable, "-m", "cappunc_cli", "stream", *MODEL]
     with subprocess.Popen(command, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         os.close(follower)
         assert process.stdout is not None

@@ -114,44 +114,35 @@ def test_without_torch_it_says_what_to_install(tmp_path: Path, monkeypatch: pyte
 
 @needs_torch
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("call", "said"),
     [
-        (text_of(200), "are too few to learn from"),
-        ("and so it went on " * 2000, "hardly any marks"),
-        (text_of(4000).upper(), "most of the text is in capitals"),
+        ("few.txt -o m", "are too few to learn from"),
+        ("bare.txt -o m", "hardly any marks"),
+        ("loud.txt -o m", "most of the text is in capitals"),
+        ("few.txt -o made", "already contains a model"),
+        ("own/training/good.txt -o own", "is not empty"),
+        ("none.txt -o m", "no such file"),
+        ("own -o m", "is a directory"),
+        ("few.txt --timed own/../few.txt -o m", "is named twice"),
+        ("--timed good.txt -o m", "good.txt: has no times"),
+        ("picture.txt -o m", "picture.txt:"),
+        ("few.txt.xz -o m", "few.txt.xz:"),
+        ("cut.json -o m", "cut.json:"),
     ],
 )
-def test_text_that_teaches_nothing_is_refused(tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / "a.txt").write_text(content, encoding="utf-8")
-    assert said in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m")
+def test_texts_and_folders_that_do_not_serve_are_refused(
+    call: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"few.txt": text_of(10), "bare.txt": "and so it went on " * 2000, "good.txt": text_of(4000)}
+    files |= {"loud.txt": text_of(4000).upper(), "own/training/good.txt": text_of(4000), "made/config.json": "{}"}
+    files |= {"picture.txt": "\x89PNG\r\n\0\0\0\xff", "few.txt.xz": "hello", "cut.json": '{"a": '}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content.encode("latin-1"))
+    monkeypatch.chdir(tmp_path)
+    assert said in run("--lang", "xx", *call.split())
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()} == files.keys()
     assert not (tmp_path / "m").exists()
-
-
-@needs_torch
-def test_a_model_is_never_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
-    assert "already contains a model" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
-
-
-@needs_torch
-def test_texts_are_files_each_named_once(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
-    assert "no such file" in run("--lang", "xx", tmp_path / "b.txt", "-o", tmp_path / "m")
-    assert "is a directory" in run("--lang", "xx", tmp_path, "-o", tmp_path / "m")
-    twice = run(
-        "--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m", "--timed", tmp_path / ".." / tmp_path.name / "a.txt"
-    )
-    assert "is named twice" in twice
-
-
-@needs_torch
-def test_a_directory_with_files_of_others_is_left_alone(tmp_path: Path) -> None:
-    own = tmp_path / "training" / "a.txt"
-    own.parent.mkdir()
-    own.write_text(text_of(4000), encoding="utf-8")
-    assert "is not empty" in run("--lang", "xx", own, "-o", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["training"]
 
 
 def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> TrainOptions:
@@ -215,15 +206,6 @@ def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
     assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
 
 
-@needs_torch
-@pytest.mark.parametrize(
-    ("name", "data"), [("a.txt", b"\x89PNG\r\n\0\0\0\xff"), ("a.txt.xz", b"hello"), ("a.json", b'{"a": ')]
-)
-def test_a_binary_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
-    (tmp_path / name).write_bytes(data)
-    assert run("--lang", "fr", "-o", tmp_path / "m", tmp_path / name).startswith(f"{tmp_path / name}:")
-
-
 def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
@@ -270,13 +252,6 @@ def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
         assert process.returncode == 130, said
         assert said[-1] == "cappunc: stopped: progress is saved; run the same command again to resume"
         assert any("going on" in line for line in said) == begun
-
-
-@needs_torch
-def test_untimed_files_teach_no_pauses(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
-    said = run("--lang", "fr", "-o", tmp_path / "m", "--timed", tmp_path / "a.txt")
-    assert said == f"{tmp_path / 'a.txt'}: has no times"
 
 
 @needs_torch

@@ -160,15 +160,6 @@ def command(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--html", "a", "--open"), ("--json", "--open"), ("--compare", "b"), ("-o", "x"), ("--apply", "d", "--csv")],
-)
-def test_options_that_contradict_each_other(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    run = command("review", *arguments, tmp_path / "talk.srt")
-    assert (run.exit_code, run.stdout) == (2, "")
-
-
 # --- the page as text, and the server
 
 
@@ -517,19 +508,25 @@ def test_the_menu_stands_at_the_word_and_says_what_is_doubted(browser: Any, serv
 
 def test_page_and_command_agree_on_the_number_of_doubts(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
     path, page = tmp_path / "talk.srt", tmp_path / "page.html"
-    path.write_bytes(film(40)[1])
+    path.write_bytes(film()[1])
     model = ("--model", tiny_model, "--lang", "en", "--below", "0.9")
     [listed] = json.loads(command("review", *model, path, "--json").stdout)
     told = command("review", *model, path, "--html", page).stderr
     browser.get(page.as_uri())
     count = len(listed["doubts"])
-    assert count > 20
+    assert count > 5
     assert f"{count} doubts" in told
     assert text_of(browser, "#progress").startswith(f"0 of {count} checked")
-    while not (where := text_of(browser, "#where")).endswith(f"{count} of {count}"):
-        keys(browser, "k")
-        assert text_of(browser, "#where") != where
-    keys(browser, "k")
+    # By the page itself: each key that the driver presses takes a tenth of a second.
+    places = browser.execute_script(
+        """return [...Array(arguments[0])].map(() => {
+        const place = document.getElementById('where').textContent;
+        document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', bubbles: true, cancelable: true}));
+        return place; })""",
+        count,
+    )
+    assert len(set(places)) == count
+    assert places[-1].endswith(f"{count} of {count}")
     assert text_of(browser, "#progress").startswith(f"{count} of {count} checked")
 
 
