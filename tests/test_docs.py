@@ -261,21 +261,13 @@ def test_the_scores_are_those_of_the_models() -> None:
 
 def test_the_scores_beside_the_five_systems_are_those_of_the_model() -> None:
     sets = json.loads((ROOT / "models/multi/eval.json").read_text("utf-8"))["sets"]
-    page = PAGES["docs/systems.md"]
-
-    def figures(name: str, *keys: str) -> list[str]:
-        return [f"{100 * sets[name][key]:.1f}" for key in keys]
-
-    spanish = figures("es congreso_parlamint", "every.micro", "case", "micro")
-    assert "{} and {} on the Spanish congress without times. ({} is over".format(*spanish) in page
-    basque = [[sets[name][key] for name in sets if name.startswith("eu ")] for key in ("every.micro", "case")]
-    ranges = (f"{100 * min(found):.1f} to {100 * max(found):.1f}" for found in basque)
-    assert "{} and {} on news, a treebank".format(*ranges) in page
-    news = "vi vietnews_test"
-    windows = (f"{news}, gold windows of 150", f"{news}, gold windows", news)
-    vietnamese = [figure for name in windows for figure in figures(name, "micro", "case")]
-    row = "{} and {} on news in windows of 150, {} and {} in windows of 50, both with gold "
-    assert (row + "sentence ends; {} and {} on running text").format(*vietnamese) in page
+    basque = [found for name, found in sets.items() if name.startswith("eu ")]
+    news = (sets[f"vi vietnews_test{how}"] for how in (", gold windows of 150", ", gold windows", ""))
+    figures = [sets["es congreso_parlamint"][key] for key in ("every.micro", "case", "micro")]
+    figures += [most(found[key] for found in basque) for key in ("every.micro", "case") for most in (min, max)]
+    figures += [found[key] for found in news for key in ("micro", "case")]
+    shown = re.findall(r"\d+\.\d", PAGES["docs/systems.md"])
+    assert [f"{100 * figure:.1f}" for figure in figures if f"{100 * figure:.1f}" not in shown] == []
 
 
 def cells_of(line: str) -> list[str]:
@@ -322,16 +314,10 @@ def test_before_and_after_are_what_the_tool_does() -> None:
 
 
 def test_the_picture_moves_by_itself_and_loads_nothing() -> None:
-    terminal = script("terminal")
-    picture = terminal.draw([("head -n 1 talk.srt", "a < b"), ("cappunc fix talk.srt", "x" * 100)])
-    tree = ElementTree.fromstring(picture)
-    assert ["".join(row.itertext()) for row in tree.iter("{http://www.w3.org/2000/svg}text")] == [
-        "$ head -n 1 talk.srt", "a < b", "$ cappunc fix talk.srt", "x" * 84, "x" * 16,
-    ]  # fmt: skip
-    for text in (picture, terminal.PICTURE.read_text("utf-8")):
-        assert "@keyframes" in text
-        assert "prefers-reduced-motion" in text
-        assert not re.search(r"href|url\((?!#)|<script|@import", text)
+    text = script("terminal").PICTURE.read_text("utf-8")
+    assert "@keyframes" in text
+    assert "prefers-reduced-motion" in text
+    assert not re.search(r"href|url\((?!#)|<script|@import", text)
 
 
 @pytest.mark.parametrize("part", tables.PARTS)

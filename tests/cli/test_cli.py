@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -11,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from commands import MODEL, SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
@@ -634,16 +634,12 @@ def test_standard_output_is_not_the_input(tmp_path: Path, call: str, name: str, 
 STOPPABLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 
 
-def stop(process: subprocess.Popen[bytes]) -> str:
-    """What a process, which is waiting for something, says to Ctrl-C."""
-    for _ in range(6):
-        # Python overlooks a signal that comes just before its read begins to wait; one that comes while it
-        # already ends kills it, so there is time to end on a busy machine too.
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-            break
-    assert process.returncode == 130
+def stop(process: subprocess.Popen[bytes], source: IO[bytes]) -> str:
+    """What a process that reads from `source` says to Ctrl-C."""
+    process.send_signal(signal.SIGINT)
+    # Python overlooks a signal that comes just before its read begins to wait, until that read ends.
+    source.close()
+    assert process.wait(120) == 130
     assert process.stderr is not None
     return process.stderr.read().decode()
 
@@ -663,7 +659,7 @@ def test_control_c_exits_130() -> None:
         # More than the pipe holds: when it is written, the command has begun to read.
         process.stdin.write(b"x" * 200_000)
         process.stdin.flush()
-        assert "Traceback" not in stop(process)
+        assert "Traceback" not in stop(process, process.stdin)
 
 
 def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
@@ -705,9 +701,9 @@ def test_control_c_says_how_many_files_are_done(tmp_path: Path, arguments: tuple
     command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli.main import main; main()", *arguments, *own]
     with (
         subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process,
-        (tmp_path / "pipe").open("wb"),  # waits for the command to come to it
+        (tmp_path / "pipe").open("wb") as pipe,  # waits for the command to come to it
     ):
-        assert stop(process).splitlines()[-1] == f"cappunc: stopped: {said}"
+        assert stop(process, pipe).splitlines()[-1] == f"cappunc: stopped: {said}"
 
 
 def test_closed_streams_are_handled(tmp_path: Path) -> None:

@@ -245,18 +245,11 @@ def test_help_is_a_word_and_an_option(run: Run) -> None:
         (["fix", "--engine", "on"], {"onnx"}),
     ],
 )
-def test_a_shell_completes_values(begun: list[str], offered: set[str], tmp_path: Path) -> None:
-    words = ["cappunc", *begun]
-    env = {
-        **os.environ,
-        "_CAPPUNC_COMPLETE": "complete_bash",
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": str(len(words) - 1),
-    }
-    got = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv[0] = 'cappunc'; from cappunc_cli.cli.main import main; main()"],
-        capture_output=True, text=True, env=env, cwd=tmp_path, check=False,
-    )  # fmt: skip
+def test_a_shell_completes_values(begun: list[str], offered: set[str]) -> None:
+    asked = {"COMP_WORDS": " ".join(["cappunc", *begun]), "COMP_CWORD": str(len(begun))}
+    code = "import sys; sys.argv[0] = 'cappunc'; from cappunc_cli.cli.main import main; main()"
+    env = {**os.environ, "_CAPPUNC_COMPLETE": "complete_bash", **asked}
+    got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
     assert set(got.stdout.split()) == offered, got.stderr
 
 

@@ -21,7 +21,6 @@ from cappunc_cli.files.record import Record, content_hash
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.run import Worker
-from cappunc_cli.files.summary import kind_of
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
 
 memory = pytest.importorskip("fsspec.implementations.memory")
@@ -315,7 +314,3 @@ def test_an_archive_overwrites_nothing_that_it_reads(tree: Path) -> None:
     terms.write_text("London\n")
     assert archive("--force", "--glossary", terms, tree / "in", tree / "out").failed == 1
     assert terms.read_text() == "London\n"
-
-
-def test_failures_are_grouped_without_quotes_and_numbers() -> None:
-    assert {kind_of(text) for text in ("word 7 is “a”, not “b”", "word 12 is “x y”, not “”")} == {"word … is …, not …"}
