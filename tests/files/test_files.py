@@ -82,13 +82,6 @@ def test_a_lone_curly_quote_is_not_japanese() -> None:
     assert decode(b"1\n00:00:01,000 --> 00:00:02,000\nit\x92s mine\n")[0].endswith("it’s mine\n")
 
 
-def test_a_torn_character_leaves_the_file_utf8() -> None:
-    data = "où êtes-vous, là-bas".encode() + b" \xc3\n"
-    text, encoding = decode(data)
-    assert encoding == Encoding("utf-8")
-    assert text.startswith("où êtes-vous")
-
-
 def test_letters_of_a_code_page_that_look_like_characters_not_in_unicode_are_not_utf8() -> None:
     text, encoding = decode("ลอนดอน butterfly".encode("cp874"))  # twice U+0379, were it UTF-8
     assert encoding.codec != "utf-8"

@@ -38,15 +38,6 @@ def test_terms_of_a_stream_are_found_as_in_a_file(
     assert told(live, capsys) == told(whole, capsys)
 
 
-def test_a_stream_remembers_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glossary_file, "_BATCH", 10)
-    terms = TermCheck(TERMS)
-    stream = StreamTermCheck(terms)
-    for _ in range(100):
-        stream.take("cat")
-    assert len(stream._words) < 10 + terms.longest
-
-
 @pytest.mark.parametrize(
     ("term", "text", "near"),
     [
@@ -62,14 +53,6 @@ def test_a_stream_remembers_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_words_that_look_or_sound_like_a_missing_term_are_suggested(term: str, text: str, near: str | None) -> None:
     assert near_matches([term], text.split()) == ({} if near is None else {term: near})
-
-
-def test_suggestions_are_listed_and_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    terms = TermCheck(Glossary.of(["Cynthia Breazeal", "London"]))
-    terms.check(["Then", "Cynthia", "Brazil,", "they", "say,", "went", "to", "London."])
-    terms.report(Reporter())
-    told = "cappunc: 1 glossary term found in no file: Cynthia Breazeal (perhaps “cynthia brazil”)\n"
-    assert capsys.readouterr().err == told
 
 
 def test_fix_lists_suggestions(tmp_path: Path, tiny_model: Path) -> None:

@@ -79,7 +79,9 @@ def seconds(source: str, name: str) -> float:
 @pytest.mark.parametrize("name", NAMES)
 def test_time_grows_with_the_size(name: str) -> None:
     measured = 0
-    for sign in SIGNS:
+    # Captions of this format are rows of a block, and their text is read by what reads that of the others.
+    signs = SIGNS[::5] if name == "ebu-stl" else SIGNS
+    for sign in signs:
         texts = [f"word {sign * (size // len(sign))} word" for size in (SMALL, TIMES * SMALL)]
         # Quadratic growth is a factor of 16 each time; what a busy machine adds is not there three times.
         for attempt in range(3):
@@ -91,4 +93,4 @@ def test_time_grows_with_the_size(name: str) -> None:
                 measured += 1
                 break
             assert attempt < 2, (sign, small, large)
-    assert measured > len(SIGNS) // 2
+    assert measured > len(signs) // 2

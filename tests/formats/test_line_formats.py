@@ -86,14 +86,6 @@ def test_malformed_sbv_is_kept_and_named() -> None:
     assert spoken(document) == "the second one is mistyped there was no blank line but one in here"
 
 
-def test_tsv_columns_after_the_text_stay() -> None:
-    document = fixture("tsv/odd-rows.tsv")
-    assert spoken(document) == "is it open not on a sunday"
-    assert [notice.line for notice in document.notices] == [3]
-    output = formats.write(document, ["Is", "it", "open?", "Not", "on", "a", "Sunday."])
-    assert output.endswith("\tNot on a Sunday.\tCal\n")
-
-
 @pytest.mark.parametrize("times", [("00:00:05:", "00:00:08:"), ("0:00:05=", "0:00:08="), ("[50][75]", "[80][99]")])
 def test_a_bar_breaks_the_lines_of_tmplayer_and_mpl2(times: tuple[str, str]) -> None:
     source = f"{times[0]}so we went|home again\n{times[1]}- did you|- no\n"
@@ -198,17 +190,6 @@ def test_times_and_names_in_plain_text_are_no_words(text: str, words: str, speak
     assert spoken(document) == words.strip()
     assert list(document.speakers.values()) == speakers
     assert formats.write(document, [word.text for word in document.words]) == text
-
-
-def test_csv_fields_get_quotes_where_a_comma_is_added() -> None:
-    document = fixture("tsv/quotes.csv")
-    texts = [word.text for word in document.words]
-    texts[3:5] = ["early,", "train."]
-    texts[-1] = "Bravo!"
-    output = formats.write(document, texts)
-    assert output.split("\r\n")[0] == '"we took the early, train.",0.38,2.76'
-    assert output.split("\r\n")[3] == "Bravo!,7.5,8.02"
-    formats.verify(document, output)
 
 
 def test_the_csv_of_whisper_cpp_has_times_speakers_and_quotes() -> None:

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from opened import FIXTURES
 
 from cappunc_cli import formats
 from cappunc_cli.errors import CappuncError
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 #: Of each file so many numbers, evenly spread.
 _NUMBERS = 12
 

@@ -191,12 +191,6 @@ def test_sami_clears_end_captions() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "what"), [("a.smi", "SYNC"), ("a.ttml", "element"), ("a.srv3", "element")])
-def test_files_without_a_tag_are_refused(name: str, what: str) -> None:
-    with pytest.raises(BadInput, match=what):
-        formats.read("hello", name)
-
-
 def test_sami_names_its_sources() -> None:
     document = fixture("sami/open-tags.smi")
     assert spoken(document) == "and now the machine it counts, and it writes so they say"

@@ -9,16 +9,14 @@ from xml.etree import ElementTree
 
 import pysubs2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from ttconv.scc import reader as scc
 from ttconv.stl import reader as stl
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
-from cappunc_cli.files.encodings import decode, encode
+from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.shown_cues import shown_cues
@@ -203,24 +201,6 @@ def test_element_tree_sees_the_same_elan() -> None:
     ours = [(start, end, text) for (start, end), text in zip(cue_times(document), texts, strict=True)]
     assert ours == sorted(theirs)
     assert list(document.speakers.values()) == ["Mary", "John", "Mary"]
-
-
-@given(st.sampled_from(FILES), st.data())
-def test_nothing_but_marks_and_case_changes(path: Path, data: st.DataObject) -> None:
-    raw = path.read_bytes()
-    text, encoding = decode(raw)
-    document = formats.read(text, path.name)
-    assert encode(formats.write(document, document.texts), encoding) == raw
-    new = []
-    for word in document.words:
-        bare, label = strip(word.text)
-        case = data.draw(st.sampled_from([Case.LOWER, Case.CAPITAL, Case.UPPER]))
-        mark = data.draw(st.sampled_from(["", ",", ".", "?", ":", "…"]))
-        wanted = dress(bare, type(label)(case, label.before, mark))
-        new.append(wanted if strip(wanted)[0] == bare else word.text)
-    output = formats.write(document, new)
-    formats.verify(document, output)
-    assert formats.write(formats.read(output, path.name), new) == formats.write(document, new)
 
 
 def test_the_frame_rate_of_a_user_counts_where_the_file_has_none() -> None:

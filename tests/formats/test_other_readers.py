@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pysubs2
 import pytest
+from opened import FIXTURES, load
 from praatio import textgrid
 from rules import rules
 from ttconv.imsc import reader as imsc
@@ -20,11 +21,9 @@ from ttconv.srt import reader as srt
 from ttconv.vtt import reader as vtt
 
 from cappunc_cli import formats
-from cappunc_cli.files.encodings import decode
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 #: What a reader sees: times, in its own unit, and texts.
 Seen = list[tuple[object, object, str]]
 
@@ -78,7 +77,7 @@ def is_read_alike(text: str, name: str, read: Callable[[str], Seen]) -> None:
 
 def fixture(name: str) -> str:
     """The text of a file that this reader can read: most have something that it refuses or passes over."""
-    return decode((FIXTURES / name).read_bytes())[0]
+    return load(FIXTURES / name)
 
 
 @pytest.mark.parametrize(

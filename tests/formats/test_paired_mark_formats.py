@@ -45,11 +45,3 @@ def test_marks_on_both_sides_of_a_word(path: Path, form: str) -> None:
         assert [text.lstrip("—–") for text in again] == [text.lstrip("—–") for text in texts]
         if len(texts) > len(SIGNS):
             assert {"¿", "«", "»", "?", "”"} <= set("".join(again))
-
-
-def test_a_dash_is_written_inside_a_line_but_not_at_its_start() -> None:
-    cue = "1\n00:00:01,000 --> 00:00:02,000\n"
-    document = formats.read(cue + "hola dijo él\nqué\n")
-    output = formats.write(document, ["—Hola", "—dijo", "él—.", "—¿Qué?"])
-    assert output == cue + "Hola —dijo él—.\n¿Qué?\n"
-    formats.verify(document, output)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load, whole_numbers
+from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load
 from cappunc_cli.formats.splice import splice
 
 VALUES = st.recursive(
@@ -42,11 +42,6 @@ def test_values_are_those_of_the_standard_library(value: object, indent: int | s
         assert json.loads(f" {source}\r\n"[placed.start : placed.stop], strict=False) == placed
     starts = [literal.start for literal in literals(parsed)]
     assert starts == sorted(set(starts))
-
-
-@given(st.lists(VALUES.filter(lambda v: not isinstance(v, (int, float))), min_size=2, max_size=4))
-def test_documents_may_follow_each_other(values: list[object]) -> None:
-    assert load("\n".join(json.dumps(value) for value in values)) == values
 
 
 @pytest.mark.parametrize(
@@ -128,14 +123,6 @@ def test_an_edit_changes_the_value_and_nothing_else(text: str, new: str, ascii_o
 def test_escapes_are_spelled_as_in_the_file(source: str, edit: tuple[int, int, str], output: str) -> None:
     literal = load(source)[0]
     assert splice(source, literal_edits(source, literal, [edit])) == output
-
-
-def test_whole_numbers_have_spans() -> None:
-    source = '{"x": {"offset" : 12, "text": "offset", "inner": {"offset": 5}, "length":3, "start": 1.5}}'
-    inner = load(source)["x"]
-    assert isinstance(inner, Node)
-    found = whole_numbers(inner)
-    assert {key: source[start:stop] for key, (start, stop) in found.items()} == {"offset": "12", "length": "3"}
 
 
 @pytest.mark.parametrize("last", ['{"b": "y"}', '["y"]', "5", "null", '"y"'])
