@@ -114,26 +114,14 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     timed = [{"word": w, "start": i / 2, "end": i / 2 + 0.4} for i, w in enumerate(words.split())]
     heard = json.dumps({"text": words.strip(), "words": timed})
     ctm = "".join(f"talk 1 {w['start']} 0.4 {w['word']}\n" for w in timed)
-    files = {
-        "talk.srt": cue,
-        "film.srt": cue,
-        "fixed.srt": cue,
-        "talk.en.vtt": vtt,
-        "talk.json": heard,
-        "talk.ctm": ctm,
-    }
-    files |= {
-        "terms.txt": "London\n",
-        "products.txt": "iPhone\n",
-        "slides.txt": gold,
-        "gold.txt": gold,
-        "gold.srt": cue.replace(words, gold),
-    }
-    files |= {f"{folder}/a.srt": cue for folder in ("season1", "archive", "ours", "theirs", "notes")}
+    captions = "talk film fixed old fixtures/srt/talk season1/a archive/a ours/a theirs/a notes/a"
+    files = {f"{name}.srt": cue for name in captions.split()}
+    files |= dict.fromkeys(("gold.srt", "gold/a.srt"), cue.replace(words, gold))
+    files |= dict.fromkeys(("talk.json", "call.json"), heard) | dict.fromkeys(("gold.txt", "slides.txt"), gold)
+    files |= {"talk.en.vtt": vtt, "talk.ctm": ctm, "terms.txt": "London\n", "products.txt": "iPhone\n"}
     files["Downloads/talk.srt.decisions.json"] = json.dumps(
         {"kind": "cappunc review", "sha256": sha256(cue.encode()).hexdigest(), "decisions": []}
     )
-    files |= {"old.srt": cue, "gold/a.srt": files["gold.srt"], "call.json": heard, "fixtures/srt/talk.srt": cue}
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")

@@ -14,10 +14,8 @@ from typing import IO
 
 import pytest
 from commands import MODEL, SRT, TINY, WORDS, cappunc, line, on_a_terminal, talk
-from typer.testing import CliRunner
 
 import cappunc_cli
-from cappunc_cli.cli.main import app
 
 #: The second cue lacks its blank line: kept, and warned about.
 ODD = SRT.replace("\n\n", "\n")
@@ -228,9 +226,7 @@ def test_on_a_terminal_no_result_overwrites_an_input_or_another_result(
         ("eval", "--ref", "terms.txt", "talk.srt", "--html", "link.html"),
     ],
 )
-def test_nothing_overwrites_another_file_that_a_command_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
+def test_nothing_overwrites_another_file_that_a_command_reads(tmp_path: Path, command: tuple[str, ...]) -> None:
     digest = hashlib.sha256(talk(tmp_path).read_bytes()).hexdigest()
     (tmp_path / "d.json").write_text(json.dumps({"kind": "cappunc review", "sha256": digest, "decisions": []}))
     (tmp_path / "terms.txt").write_text("London\n")
@@ -240,10 +236,9 @@ def test_nothing_overwrites_another_file_that_a_command_reads(
     for link in ("list.srt", "list.csv"):
         (tmp_path / link).symlink_to("names.txt")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke(app, [*command, *(MODEL if command[0] in {"fix", "convert", "captions"} else ())])
-    assert run.exit_code
-    assert "input" in f"{run.stderr}{run.exception}"
+    run = cappunc(*command, *(MODEL if command[0] in {"fix", "convert", "captions"} else ()), cwd=tmp_path)
+    assert run.returncode
+    assert b"input" in run.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -432,13 +427,6 @@ def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path) -> None:
     other = cappunc("fix", *MODEL, "--encoding", "latin2", folder, "-o", out)
     assert other.returncode == 0, other.stderr
     assert b"up to date" not in other.stderr
-
-
-def test_broken_characters_survive() -> None:
-    data = SRT.encode().replace(b"hello", b"caf\xc3\xa9 \xc3\xa0 hel\xc3lo")
-    run = cappunc("fix", *MODEL, data=data)
-    assert run.returncode == 0, run.stderr
-    assert b"hel\xc3lo" in run.stdout.lower()
 
 
 def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path) -> None:
@@ -708,9 +696,9 @@ def test_control_c_says_how_many_files_are_done(tmp_path: Path, arguments: tuple
 
 def test_closed_streams_are_handled(tmp_path: Path) -> None:
     talk(tmp_path)
-    command = f"{sys.executable} -m cappunc_cli fix {' '.join(MODEL)} talk.srt -o new.srt >&- 2>&-"
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(MODEL)} talk.srt -o new.srt <&- >&- 2>&-"
     assert subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
-    assert (tmp_path / "new.srt").exists()
+    assert b"London" in (tmp_path / "new.srt").read_bytes()
 
 
 def test_a_table_cannot_be_printed_on_a_closed_standard_output(tmp_path: Path) -> None:

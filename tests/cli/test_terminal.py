@@ -132,14 +132,6 @@ def test_closed_standard_input_is_one_line(tmp_path: Path, arguments: str) -> No
     assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: standard input: is closed\n")
 
 
-def test_files_do_not_need_standard_input(tmp_path: Path) -> None:
-    talk(tmp_path)
-    call = shlex.join(line("fix", *MODEL, "talk.srt", "-o", "o.srt"))
-    run = subprocess.run(["bash", "-c", f"{call} <&-"], capture_output=True, cwd=tmp_path, check=False)
-    assert run.returncode == 0
-    assert b"London" in (tmp_path / "o.srt").read_bytes()
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_named_pipe_is_not_overwritten(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "talk.srt")

@@ -80,6 +80,12 @@ def asked(
     return found
 
 
+def write(server: ReviewServer, body: bytes) -> tuple[int, Any]:
+    """Send decisions as the page does: the status, and what it is told."""
+    status, answer, _ = asked(server, "POST", f"/{server.token}/write", body, Content_Type="application/json")
+    return status, json.loads(answer)
+
+
 def decisions(data: bytes, changes: dict[int, tuple[str, str]], **more: str) -> bytes:
     """What the page sends: word (from 0) -> was, text."""
     own = [{"word": i + 1, "was": was, "text": text} for i, (was, text) in changes.items()]
@@ -222,44 +228,32 @@ def test_a_browser_that_breaks_off_leaves_no_trace(server: ReviewServer, capsys:
 
 
 def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> None:
-    own, json_ = f"/{server.token}/write", "application/json"
     path = Path(server.session.job.source)
     data = path.read_bytes()
-
-    def write(body: bytes) -> tuple[int, Any]:
-        status, answer, _ = asked(server, "POST", own, body, Content_Type=json_)
-        return status, json.loads(answer)
-
     for bad in (b"{}", decisions(data, {0: ("Wort0", "Rat0")}), decisions(data, {99: ("Wort0", "Wort0.")})):
-        assert write(bad)[0] == 409
+        assert write(server, bad)[0] == 409
         assert path.read_bytes() == data
     good = decisions(data, {0: ("Wort0", "Wort0,")})
     for _ in range(2):  # what this session has written it may write again
-        status, told = write(good)
+        status, told = write(server, good)
         assert (status, told["changed"], told["written"]) == (200, 1, str(path.with_name("talk.fixed.srt")))
     assert path.with_name("talk.fixed.srt").read_bytes() == data.replace(b"Wort0 ", b"Wort0, ", 1)
     path.with_name("talk.fixed.srt").write_bytes(b"another's")
-    assert "already exists" in write(good)[1]["error"]
+    assert "already exists" in write(server, good)[1]["error"]
     # The page cannot ask for more than the command line allowed.
     written = path.read_bytes()
-    assert "already exists" in write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))[1]["error"]
+    assert "already exists" in write(server, decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))[1]["error"]
     assert path.read_bytes() == written
 
 
 def test_in_place_writes_into_the_file_unless_it_has_changed(tmp_path: Path, tiny_model: Path) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(data := film()[1])
+    changed = decisions(data, {0: ("Wort0", "Wort0,")})
     for server in served(path, tiny_model, in_place=True):
-        own = f"/{server.token}/write"
-
-        def write(old: bytes, own: str = own, server: ReviewServer = server) -> tuple[int, Any]:
-            body = decisions(old, {0: ("Wort0", "Wort0,")})
-            status, answer, _ = asked(server, "POST", own, body, Content_Type="application/json")
-            return status, json.loads(answer)
-
-        assert write(data)[1]["written"] == str(path)
+        assert write(server, changed)[1]["written"] == str(path)
         assert path.read_bytes() == data.replace(b"Wort0 ", b"Wort0, ", 1)
-        status, told = write(data)
+        status, told = write(server, changed)
         assert (status, "was changed" in told["error"]) == (409, True)
 
 
@@ -397,6 +391,7 @@ def test_a_page_without_server_connects_nowhere_and_saves_decisions(
     path, page = tmp_path / "talk.srt", tmp_path / "page.html"
     path.write_bytes(film()[1])
     assert command("review", "--below", "1", "--model", tiny_model, path, "--html", page).exit_code == 0
+    browser.get("about:blank")  # a page of another test would go on asking for its server
     browser.get_log("performance")
     browser.get(page.as_uri())
     keys(browser, "n", "n")
