@@ -20,8 +20,8 @@ from cappunc_cli.cli.usage import (
     stoppable,
 )
 from cappunc_cli.errors import BadOption, WrongUsage
-from cappunc_cli.features.archive.options import ArchiveOptions
-from cappunc_cli.features.archive.ray_workers import RayOptions, on_ray
+from cappunc_cli.features.archive.options import ArchiveOptions, RayOptions
+from cappunc_cli.features.archive.ray_workers import on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.plan import checked_targets, refuse_file
@@ -42,13 +42,13 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     inputs = Inputs(tuple(sources), options.files_from, options.nul, options.format_name, options.encoding)
     request = fix_request(context, options.model, inputs, options.changes)
     reporter = make_reporter(context, options.messages)
-    executor = _executor(options, reporter)
+    executor = _executor(options.cluster, reporter)
     names = input_names(context, inputs)
     _refuse_target(names, target)
     request.check()
     record = Record(target, request.signature())
     writer = ResultWriter("force" if options.force else "new", record, hint="")
-    memory = options.file_memory << 20 if _on_ray(options) else None
+    memory = options.cluster.file_memory << 20 if options.cluster.asked else None
     summary = Summary()
     run = Run(Worker(request, writer, memory), reporter, summary, fail_over=options.fail_over, long=True)
 
@@ -91,15 +91,9 @@ def _jobs(names: Sequence[str], inputs: Inputs, options: ArchiveOptions, target:
     return jobs
 
 
-def _executor(options: ArchiveOptions, reporter: Reporter) -> Executor:
-    if not _on_ray(options):
-        if options.jobs is not None or options.metrics_port is not None:
-            raise BadOption("needs --ray", "--jobs" if options.jobs is not None else "--metrics-port")
-        return in_this_process(reporter.detail)
-    gpu = options.model.device.startswith("cuda")
-    ray = RayOptions(options.ray_address, options.jobs, gpu, options.file_timeout, options.metrics_port)
-    return on_ray(ray, reporter)
-
-
-def _on_ray(options: ArchiveOptions) -> bool:
-    return options.ray or options.ray_address is not None
+def _executor(options: RayOptions, reporter: Reporter) -> Executor:
+    if options.asked:
+        return on_ray(options, reporter)
+    if options.jobs is not None or options.metrics_port is not None:
+        raise BadOption("needs --ray", "--jobs" if options.jobs is not None else "--metrics-port")
+    return in_this_process(reporter.detail)

@@ -10,6 +10,37 @@ from cappunc_cli.options import EXPERT, FILES, SPEED, Option
 
 
 @dataclass(frozen=True, slots=True)
+class RayOptions:
+    """Whether the files go to Ray tasks, and where and how these run.
+
+    Without `ray_address`, RAY_ADDRESS is used, or else Ray is started on this machine. Without `jobs`, there is an
+    engine for each core or GPU, including those of nodes that join later. `metrics_port` is that of a Ray on this
+    machine; None is any.
+    """
+
+    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
+    ray_address: Annotated[
+        str | None, Option("The same on this cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
+    ] = None
+    jobs: Annotated[int | None, Option("With --ray, number of engines.", SPEED, short="j", least=1)] = None
+    file_timeout: Annotated[float, Option("With --ray, time limit of a file.", EXPERT, metavar="SECONDS", least=1)] = (
+        600.0
+    )
+    file_memory: Annotated[
+        int, Option("With --ray, memory limit of a worker's files.", EXPERT, metavar="MB", least=1)
+    ] = 4096
+    metrics_port: Annotated[
+        int | None,
+        Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535),
+    ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the files go to Ray."""
+        return self.ray or self.ray_address is not None
+
+
+@dataclass(frozen=True, slots=True)
 class ArchiveOptions:
     """Restore an archive: more files than fit into one process.
 
@@ -42,18 +73,4 @@ class ArchiveOptions:
     fail_over: Annotated[
         float | None, Option("Stop when more than N% of the files are refused.", FILES, metavar="N%", least=0, most=100)
     ] = None
-    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
-    ray_address: Annotated[
-        str | None, Option("The same on this cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
-    ] = None
-    jobs: Annotated[int | None, Option("With --ray, number of engines.", SPEED, short="j", least=1)] = None
-    file_timeout: Annotated[float, Option("With --ray, time limit of a file.", EXPERT, metavar="SECONDS", least=1)] = (
-        600.0
-    )
-    file_memory: Annotated[
-        int, Option("With --ray, memory limit of a worker's files.", EXPERT, metavar="MB", least=1)
-    ] = 4096
-    metrics_port: Annotated[
-        int | None,
-        Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535),
-    ] = None
+    cluster: RayOptions = RayOptions()

@@ -11,12 +11,13 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
+from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.results import Result, failed
@@ -28,22 +29,6 @@ _POLL_S = 1.0
 _AUTH = "RAY_AUTH_MODE"
 #: The worker of this process, if Ray has started it for a run.
 _worker: RayWorker | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RayOptions:
-    """Where and how the tasks run.
-
-    Without an `address`, RAY_ADDRESS is used, or else Ray is started on this machine. Without `engines`, there is one
-    for each core or GPU, including those of nodes that join later. `gpu` gives each process a GPU. `seconds` is the
-    time limit of a group. `metrics_port` is the port for Prometheus of a Ray on this machine; None is any.
-    """
-
-    address: str | None = None
-    engines: int | None = None
-    gpu: bool = False
-    seconds: float = 600.0
-    metrics_port: int | None = None
 
 
 def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
@@ -86,7 +71,7 @@ def _check(options: RayOptions) -> None:
 
 def _address(options: RayOptions) -> str | None:
     """The address of the cluster; None for Ray on this machine."""
-    address = options.address or os.environ.get("RAY_ADDRESS")
+    address = options.ray_address or os.environ.get("RAY_ADDRESS")
     return None if address in ("", "local") else address
 
 
@@ -100,7 +85,7 @@ def _connected(options: RayOptions, reporter: Reporter) -> Any:
     if address is None:
         # Only names and counts pass through the object store.
         arguments |= {"include_dashboard": False, "object_store_memory": 128 << 20, "address": "local"}
-        arguments |= {"num_cpus": options.engines} if options.engines is not None else {}
+        arguments |= {"num_cpus": options.jobs} if options.jobs is not None else {}
         arguments |= {"_metrics_export_port": options.metrics_port} if options.metrics_port is not None else {}
     else:
         arguments["address"] = address
@@ -126,11 +111,12 @@ def _has_exporter() -> bool:
 
 def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[list[Job]]) -> Iterator[Result]:
     """Yield the results of all groups, in order of completion. Raises CappuncError if no node is left."""
-    resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
+    gpu = worker.request.device.startswith("cuda")
+    resources = {"num_cpus": 1, "num_gpus": 1 if gpu else 0}
     # By default Ray ends the process of a GPU task after each call, and its models with it.
     task = ray.remote(max_retries=0, max_calls=0, **resources)(run_group)
     # In a list Ray does not resolve it, so that a process fetches it once.
-    told = [ray.put((worker, worker.request.signature(), options.seconds))]
+    told = [ray.put((worker, worker.request.signature(), options.file_timeout))]
     running: dict[Any, tuple[list[Job], int, float]] = {}
     # The groups that must be tried again, with how many processes have died of them.
     again: deque[tuple[list[Job], int]] = deque()
@@ -139,8 +125,8 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
         if not any(node["Alive"] for node in ray.nodes()):
             raise CappuncError("all Ray nodes have died; run the same command again to resume")
         # All cores or GPUs, also those of nodes that have come later.
-        cores = int(ray.cluster_resources().get("GPU" if options.gpu else "CPU", 0))
-        while len(running) < (options.engines or max(cores, 1)) and (following is not None or again):
+        cores = int(ray.cluster_resources().get("GPU" if gpu else "CPU", 0))
+        while len(running) < (options.jobs or max(cores, 1)) and (following is not None or again):
             if again:
                 group, deaths = again.popleft()
             else:
@@ -159,8 +145,8 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
                 deaths, reason = 2, f"nothing written, this is a bug: {_line(cause or error)}"
             except ray.exceptions.RayError as error:
                 deaths, reason = deaths + 1, f"its process died ({type(error).__name__}), perhaps out of memory"
-                if time.monotonic() - since >= options.seconds:
-                    deaths, reason = 2, f"takes longer than --file-timeout ({options.seconds:g} s)"
+                if time.monotonic() - since >= options.file_timeout:
+                    deaths, reason = 2, f"takes longer than --file-timeout ({options.file_timeout:g} s)"
             # The files of a group are tried one by one; one that was alone twice fails: one death may be the node's.
             if len(group) > 1:
                 again += [([job], 0) for job in group]
@@ -191,14 +177,8 @@ class RayMetrics:
     def __init__(self) -> None:
         from ray.util.metrics import Counter
 
-        self._counts = {
-            name: Counter(f"cappunc_{name}", description=about)
-            for name, about in (
-                ("files", "Files with a result."),
-                ("words", "Words of these files."),
-                ("failed", "Files that failed."),
-            )
-        }
+        told = {"files": "Files with a result.", "words": "Words of these files.", "failed": "Files that failed."}
+        self._counts = {name: Counter(f"cappunc_{name}", description=about) for name, about in told.items()}
 
     def count(self, result: Result) -> None:
         """Add a file."""

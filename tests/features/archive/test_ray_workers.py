@@ -21,7 +21,8 @@ import pytest
 
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
-from cappunc_cli.features.archive.ray_workers import RayOptions, results_on
+from cappunc_cli.features.archive.options import RayOptions
+from cappunc_cli.features.archive.ray_workers import results_on
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -92,7 +93,7 @@ def done(group: list[Job]) -> list[Result]:
 
 def run(ray: FakeRay, given: list[list[Job]], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
     """How many files are done, and why the others are not."""
-    results = list(results_on(ray, RayOptions(seconds=seconds), ORDER, iter(given)))
+    results = list(results_on(ray, RayOptions(file_timeout=seconds), ORDER, iter(given)))
     assert len({result.job.source for result in results}) == len(results)
     fixed = sum(result.status == "fixed" for result in results)
     return fixed, {result.job.source: result.reason for result in results if result.status == "failed"}
@@ -202,7 +203,7 @@ def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> N
     ray.__spec__ = ModuleSpec("ray", None)
     monkeypatch.setitem(sys.modules, "ray", ray)
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
-        ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
+        ray_workers.on_ray(RayOptions(ray_address="10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
     for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CappuncError, match="Failed to connect to Ray") as raised:
-        ray_workers._connected(RayOptions(address), Reporter(quiet=True))
+        ray_workers._connected(RayOptions(ray_address=address), Reporter(quiet=True))
     assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
 
 
