@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.glued import Parted
 from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite_long
 
@@ -44,9 +44,9 @@ class ExaminedStretch:
     """
 
     numbers: Sequence[int]
-
     read: Parted
     rows: Rows
+    passage: Passage
     estimate: Missing
     fixer: Fixer
 
@@ -68,17 +68,13 @@ class ExaminedStretch:
 
     def doubts(self, below: float) -> list[LowConfidence]:
         """The places of the document outside these spans that are less probable than `below`."""
-        model, options, owners = self.fixer.model, self.fixer.options, self.read.owners
-        passage = read_passage(self.read.parts, self.rows, model, options)
-        return [
-            replace(
-                one,
-                index=self.numbers[owners[one.index]],
-                written=self.read.whole(one.index, one.written) if one.kind == "case" else one.written,
-                instead=self.read.whole(one.index, one.instead) if one.kind == "case" else one.instead,
-            )
-            for one in find_low_confidence(passage, self.estimate, below)
-        ]
+        found = []
+        for one in find_low_confidence(self.passage, self.estimate, below):
+            said = (one.written, one.instead)
+            written, instead = (self.read.whole(one.index, text) for text in said) if one.kind == "case" else said
+            index = self.numbers[self.read.owners[one.index]]
+            found.append(replace(one, index=index, written=written, instead=instead))
+        return found
 
 
 @dataclass(frozen=True)
@@ -99,12 +95,11 @@ class Examined:
         """The spans that lack marks or case and that `fix` would change; in bilingual cues they are joined."""
         found: list[UnrestoredSpan] = []
         for span in sorted((span for one in self.stretches for span in one.missing()), key=lambda one: one.start):
-            if not found or span.start >= found[-1].stop:
-                found.append(span)
-                continue
-            last = found[-1]
-            stop = max(last.stop, span.stop)
-            found[-1] = replace(last, stop=stop, marks=last.marks or span.marks, case=last.case or span.case)
+            if found and span.start < found[-1].stop:
+                last = found.pop()
+                marks, case = last.marks or span.marks, last.case or span.case
+                span = UnrestoredSpan(last.start, max(last.stop, span.stop), marks, case)
+            found.append(span)
         return found
 
     def doubts(self, below: float) -> list[LowConfidence]:
@@ -143,8 +138,8 @@ def examine(division: Division, known: Examined | None = None) -> Examined:
             rows = before.get(read.bare)
             if rows is None:
                 rows = probabilities(read.parts, model, options, fixer.progress(done, count))
-            estimate = find_missing(read_passage(read.parts, rows, model, options))
-            found.append(ExaminedStretch(numbers, read, rows, estimate, fixer))
+            passage = read_passage(read.parts, rows, model, options)
+            found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), fixer))
             done += len(numbers)
     return Examined(found)
 
@@ -202,22 +197,17 @@ def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Repo
 
     A word that a recogniser left without times, such as a number, comes right after the one before it in its cue.
     """
-    if not spans:
-        return []
-    words = spread_times(document.words)
-    starts, ends, cues = ([word.start for word in words], [word.end for word in words], [word.cue for word in words])
-    plain = document.format == "txt"
-    # The last known end before each word in its cue.
-    before: list[int | None] = [None] * len(words)
-    for i, (last, now) in enumerate(pairwise(cues), 1):
-        if last == now:
-            before[i] = before[i - 1] if ends[i - 1] is None else ends[i - 1]
-
+    words = spread_times(document.words) if spans else []
+    starts, ends = [word.start for word in words], [word.end for word in words]
+    before: list[int | None] = []  # the last known end before each word in its cue
+    for i, word in enumerate(words):
+        known = ends[i - 1] if i and ends[i - 1] is not None else before[-1] if i else None
+        before.append(known if i and words[i - 1].cue == word.cue else None)
     return [
         {
             "start_ms": before[start] if starts[start] is None else starts[start],
             "end_ms": before[stop - 1] if ends[stop - 1] is None else ends[stop - 1],
-            "lines": [cues[start] + 1, cues[stop - 1] + 1] if plain else None,
+            "lines": [words[start].cue + 1, words[stop - 1].cue + 1] if document.format == "txt" else None,
         }
         for start, stop in spans
     ]
