@@ -14,39 +14,26 @@ from cappunc_cli.cli.commands import HELP, Command, CommandGroup, show_version
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.files.progress import Reporter
 
+
+def _command(name: str, about: str, takes_settings: bool = False, *, folder: str = "") -> Command:
+    """The row of a command whose options and function are named after it, in a folder of their own."""
+    place = folder or name
+    return Command(f"{place}.options:{name.title()}Options", f"{place}.command:{name}", about, takes_settings)
+
+
 #: The commands of `cappunc`, in the order of its help.
 COMMANDS = {
-    "fix": Command("fix.options:FixOptions", "fix.command:fix", "Restore punctuation and case in files.", True),
-    "archive": Command(
-        "archive.options:ArchiveOptions", "archive.command:archive", "Restore an archive, on this machine or on Ray."
-    ),
-    "check": Command(
-        "check.options:CheckOptions", "check.command:check", "List what lacks marks or case, or caption faults.", True
-    ),
-    "review": Command(
-        "review.options:ReviewOptions", "review.command:review", "List the places that an editor should check.", True
-    ),
-    "captions": Command(
-        "convert.options:CaptionsOptions",
-        "convert.command:captions",
-        "Make captions from words with times.",
-        True,
-    ),
-    "convert": Command(
-        "convert.options:ConvertOptions",
-        "convert.command:convert",
-        "Convert to captions, readable text or JSON.",
-        True,
-    ),
-    "stream": Command(
-        "stream.options:StreamOptions", "stream.command:stream", "Restore words as they are spoken.", True
-    ),
-    "glossary": Command(
-        "glossary.options:GlossaryOptions", "glossary.command:glossary", "Suggest terms for a glossary.", True
-    ),
+    "fix": _command("fix", "Restore punctuation and case in files.", True),
+    "archive": _command("archive", "Restore an archive, on this machine or on Ray."),
+    "check": _command("check", "List what lacks marks or case, or caption faults.", True),
+    "review": _command("review", "List the places that an editor should check.", True),
+    "captions": _command("captions", "Make captions from words with times.", True, folder="convert"),
+    "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
+    "stream": _command("stream", "Restore words as they are spoken.", True),
+    "glossary": _command("glossary", "Suggest terms for a glossary.", True),
     "eval": Command("evaluate.options:EvalOptions", "evaluate.command:evaluate", "Score punctuation and case."),
-    "bench": Command("bench.options:BenchOptions", "bench.command:bench", "Measure how fast a model runs here."),
-    "train": Command("train.options:TrainOptions", "train.command:train", "Train a model, or adapt one to a domain."),
+    "bench": _command("bench", "Measure how fast a model runs here."),
+    "train": _command("train", "Train a model, or adapt one to a domain."),
     "models": Command(
         "models:ModelsOptions",
         "models:models",

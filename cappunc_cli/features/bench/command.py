@@ -107,21 +107,19 @@ def best_of(repeats: int, run: Callable[[], tuple[int, dict[str, float]]]) -> tu
 
 def start(directory: Path, device: str, text: str, repeats: int = 3) -> dict[str, float]:
     """Seconds of the PARTS of a cold start, from launching a process to its end, in the fastest of several runs."""
+    # With compiled modules, as when installed: the first run writes them for the others.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    runs = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "talk.srt")
         path.write_text(text, encoding="utf-8")
-        return min((_start(directory, device, path) for _ in range(repeats)), key=lambda found: sum(found.values()))
-
-
-def _start(directory: Path, device: str, path: Path) -> dict[str, float]:
-    launched = time.time()
-    command = [sys.executable, "-c", _START, str(directory), device, str(path)]
-    # With compiled modules, as when installed: the first run writes them for the others.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-    ended = time.time()
-    times = [launched, *json.loads(done.stdout), ended]
-    return {part: after - before for part, (before, after) in zip(PARTS, pairwise(times), strict=True)}
+        command = [sys.executable, "-c", _START, str(directory), device, str(path)]
+        for _ in range(repeats):
+            launched = time.time()
+            done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
+            times = [launched, *json.loads(done.stdout), time.time()]
+            runs.append({part: after - before for part, (before, after) in zip(PARTS, pairwise(times), strict=True)})
+    return min(runs, key=lambda found: sum(found.values()))
 
 
 def bench(context: typer.Context, options: BenchOptions) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -35,10 +37,8 @@ def versions() -> dict[str, str]:
     """Versions of cappunc, Python, and the packages that determine the speed."""
     found = {"cappunc": __version__, "python": platform.python_version()}
     for name in ("onnxruntime-gpu", "onnxruntime", "numpy", "tokenizers"):
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -54,13 +54,11 @@ def peak_memory() -> float | None:
 
 def _cpu() -> str:
     path = Path("/proc/cpuinfo")
-    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
-    named = next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
-    flags = next((line for line in lines if line.startswith("flags")), "")
-    units = [name for name in ("avx2", "avx512_vnni", "avx_vnni", "amx_int8") if f" {name}" in flags]
-    return f"{named or platform.machine()} ({', '.join(units)})" if units else named or platform.machine()
+    text = path.read_text("utf-8", "replace") if path.exists() else ""
+    told = dict(re.findall(r"^(model name|flags)\s*:\s*(.*?)\s*$", text, re.MULTILINE))
+    name = told.get("model name") or platform.processor() or platform.machine()
+    units = [one for one in ("avx2", "avx512_vnni", "avx_vnni", "amx_int8") if one in told.get("flags", "").split()]
+    return f"{name} ({', '.join(units)})" if units else name
 
 
 def _memory() -> float | None:

@@ -69,8 +69,6 @@ def whisper_json(words: list[str]) -> str:
         for word in words[i : i + _WORDS_PER_CUE]:
             timed.append({"word": f" {word}", "start": round(at, 2), "end": round(at + 0.3, 2), "probability": 0.9})
             at += _SECONDS_PER_WORD
-        text = "".join(str(entry["word"]) for entry in timed)
-        segments.append(
-            {"id": len(segments), "start": timed[0]["start"], "end": timed[-1]["end"], "text": text, "words": timed}
-        )
+        text, end = "".join(str(entry["word"]) for entry in timed), timed[-1]["end"]
+        segments.append({"id": len(segments), "start": timed[0]["start"], "end": end, "text": text, "words": timed})
     return json.dumps({"text": "".join(str(s["text"]) for s in segments), "segments": segments, "language": "en"})
