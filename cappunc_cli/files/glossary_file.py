@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 
 from metaphone import doublemetaphone
 from rapidfuzz import fuzz, process
@@ -94,23 +93,22 @@ class TermCheck:
 def near_matches(terms: Sequence[str], words: Sequence[str]) -> dict[str, str]:
     """The words of a text, in lower case, that look or sound most like a term, for each term that has any."""
     found: dict[str, str] = {}
-    runs: dict[int, dict[str, str]] = {}
+    by_size: dict[int, dict[str, str]] = {}
     for term in terms:
         parts = term.lower().split()
         if sum(map(str.isalnum, term)) < _FEWEST_LETTERS:
             continue
-        sizes = range(max(len(parts) - 1, 1), len(parts) + 2)
-        for size in sizes:
-            runs.setdefault(size, dict(_runs(words, size)))
-        written = " ".join(parts)
-        like = process.extractOne(
-            written, chain.from_iterable(runs[size] for size in sizes), scorer=fuzz.ratio, score_cutoff=_LOOKS_LIKE
-        )
+        sounds: dict[str, str] = {}
+        for size in range(max(len(parts) - 1, 1), len(parts) + 2):
+            sounds |= by_size.setdefault(size, dict(_runs(words, size)))
         sound = "".join(map(_sound, parts))
-        same = [run for size in sizes for run, heard in runs[size].items() if heard == sound and len(sound) > 2]
-        heard = process.extractOne(written, same, scorer=fuzz.ratio, score_cutoff=_SOUNDS_LIKE)
-        if best := max(filter(None, (like, heard)), key=lambda one: one[1], default=None):
-            found[term] = best[0]
+        # The most alike first.
+        like = process.extract(" ".join(parts), list(sounds), scorer=fuzz.ratio, score_cutoff=_SOUNDS_LIKE, limit=None)
+        near = (
+            run for run, likeness, _ in like if likeness >= _LOOKS_LIKE or (sounds[run] == sound and len(sound) > 2)
+        )
+        if best := next(near, None):
+            found[term] = best
     return found
 
 
