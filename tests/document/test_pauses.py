@@ -11,7 +11,6 @@ import pytest
 
 from cappunc_cli.document.pauses import LONGEST_PAUSE, SOUND, pause_between, pauses
 from cappunc_cli.document.words import Word
-from cappunc_cli.formats import read
 
 SHARED = Path(__file__).parents[3] / "shared"
 
@@ -37,10 +36,6 @@ def test_pause(first: tuple[int | None, int | None], second: tuple[int | None, i
 @pytest.mark.parametrize(("end", "start", "pause"), [(None, None, SOUND), (500, 500, SOUND), (500, 9_500, 9_000)])
 def test_a_sound_counts_as_a_pause(end: int | None, start: int | None, pause: int) -> None:
     assert pauses([Word("a", 0, end), Word("b", start, sound=True)]) == [pause, None]
-
-
-def test_no_words_have_no_pauses() -> None:
-    assert pauses([]) == []
 
 
 def _speech(pace: float = 1.0, *, ends: bool) -> tuple[list[Word], list[int]]:
@@ -91,17 +86,6 @@ def test_ends_that_leave_gaps_are_used() -> None:
     words, _ = _speech(ends=True)
     cut = [Word(word.text, word.start, (word.end or 0) - (50 if i % 4 else 0)) for i, word in enumerate(words)]
     assert pauses(cut)[:-1] == [50 if i % 4 else 0 for i in range(119)]
-
-
-def test_pauses_of_a_youtube_file() -> None:
-    source = {"wireMagic": "pb3", "events": []}
-    words, paused = _speech(ends=False)
-    for i in range(0, 120, 6):
-        start = words[i].start or 0
-        segs = [{"utf8": f" {word.text}", "tOffsetMs": (word.start or 0) - start} for word in words[i : i + 6]]
-        source["events"].append({"tStartMs": start, "dDurationMs": 9_000, "segs": segs})
-    found = pauses(read(json.dumps(source), "talk.json3").words)
-    assert [i for i, pause in enumerate(found) if pause] == paused
 
 
 @pytest.mark.skipif(not (SHARED / "data" / "timed").is_dir(), reason="no evaluation data")

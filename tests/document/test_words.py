@@ -8,10 +8,6 @@ from cappunc_cli.document.pauses import turn_ends
 from cappunc_cli.document.words import Word, timestamp
 
 
-def test_no_words_have_no_turns() -> None:
-    assert turn_ends([]) == []
-
-
 def test_a_turn_ends_where_the_speaker_changes() -> None:
     assert turn_ends([Word("a"), Word("b", turn=1), Word("c", turn=1)]) == [True, False, False]
 

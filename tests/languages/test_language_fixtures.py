@@ -62,38 +62,27 @@ def code_of(path: Path) -> str:
     return path.name[:2]
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
-def test_every_promise_is_kept(path: Path, form: str) -> None:
-    source = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
-    document = formats.read(source, path.name)
-    assert formats.write(document, [word.text for word in document.words]) == source
+def test_every_promise_is_kept_in_both_normal_forms(path: Path) -> None:
+    options = Options(language=code_of(path))
     for model in models(code_of(path)):
-        options = Options(language=code_of(path))
-        new = restore(document.words, model, options)
-        output = formats.write(document, new)
-        formats.verify(document, output)
-        assert output != source
-        assert [strip(a)[0] for a in new] == [strip(word.text)[0] for word in document.words]
-        # JSON may write letters as escapes, which normalising the file leaves as they are.
-        assert [is_normalized(form, text) for text in new] == [  # type: ignore[arg-type]
-            is_normalized(form, word.text)  # type: ignore[arg-type]
-            for word in document.words
-        ]
-        again = formats.read(output, path.name)
-        assert formats.write(again, restore(again.words, model, options)) == output
-
-
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
-def test_both_normal_forms_get_the_same_labels(path: Path) -> None:
-    source = path.read_text("utf-8")
-    for model in models(code_of(path)):
-        options = Options(language=code_of(path))
-        one, other = (
-            restore(formats.read(normalize(form, source), path.name).words, model, options)  # type: ignore[arg-type]
-            for form in ("NFC", "NFD")
-        )
-        assert [normalize("NFC", text) for text in other] == [normalize("NFC", text) for text in one]
+        restored = []
+        for form in ("NFC", "NFD"):
+            source = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
+            document = formats.read(source, path.name)
+            assert formats.write(document, document.texts) == source
+            new = restore(document.words, model, options)
+            output = formats.write(document, new)
+            formats.verify(document, output)
+            assert output != source
+            assert [strip(a)[0] for a in new] == [strip(word.text)[0] for word in document.words]
+            # JSON may write letters as escapes, which normalising the file leaves as they are.
+            for text, old in zip(new, document.texts, strict=True):
+                assert is_normalized(form, text) == is_normalized(form, old)  # type: ignore[arg-type]
+            again = formats.read(output, path.name)
+            assert formats.write(again, restore(again.words, model, options)) == output
+            restored.append([normalize("NFC", text) for text in new])
+        assert restored[0] == restored[1]
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
@@ -121,10 +110,15 @@ def test_english_is_detected_and_is_the_default() -> None:
         ("was ist das denn für eine komische frage", "de"),
         ("tell me where the old station is", "en"),
         ("no sé qué decirte de todo esto", "es"),
+        # Danish or Norwegian; Serbian, Croatian or Bosnian; other scripts: languages without a model.
+        ("hunden er god og katten er dårlig men vi går hjem i dag", None),
+        ("ovo je dobra kuća i mi idemo na more jer je vruće danas", None),
+        *((text, None) for text in ("привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου")),
     ],
 )
-def test_the_language_of_a_single_line_is_detected(text: str, found: str) -> None:
-    assert detect_language(words_of(text), CODES) == found
+def test_the_language_of_a_single_line_is_detected(text: str, found: str | None) -> None:
+    detected = detect_language(words_of(text), CODES)
+    assert detected == found if found else detected not in CODES
 
 
 @pytest.mark.parametrize(
@@ -137,25 +131,6 @@ def test_the_language_of_a_single_line_is_detected(text: str, found: str) -> Non
 )
 def test_a_file_may_name_its_language(text: str, found: str) -> None:
     assert language_of_text(text, CODES) == found
-
-
-@pytest.mark.parametrize("text", ["привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου"])
-def test_a_few_words_in_another_script_are_in_another_language(text: str) -> None:
-    latin = [code for code in CODES if code in LANGUAGES]
-    assert detect_language(words_of(text), latin) not in latin
-    # A custom model may be for it.
-    assert detect_language(words_of(text), [*latin, "ru"]) in (*latin, "ru")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hunden er god og katten er dårlig men vi går hjem i dag",  # Danish or Norwegian
-        "ovo je dobra kuća i mi idemo na more jer je vruće danas",  # Serbian, Croatian or Bosnian
-    ],
-)
-def test_a_line_in_one_of_two_languages_without_a_model_is_in_neither_with_one(text: str) -> None:
-    assert detect_language(words_of(text), CODES) not in CODES
 
 
 @pytest.mark.parametrize("text", ["webvtt region id fred asd a a' region fred asd a a' text", "invalid x " * 50])

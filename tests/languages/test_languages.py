@@ -65,6 +65,10 @@ def test_word_lists_are_in_the_spelling_used_for_look_up(entry: Language) -> Non
         for word in words:
             assert entry.spelled(fold(word)) == word
             assert strip(word + ("." if words is entry.abbreviations else ""))[0] in (word, word + ".")
+    for word in entry.begin_lines | entry.never_last | entry.never_first:
+        assert entry.spelled(strip(word)[0]) == word
+    assert not entry.begin_lines & entry.never_last
+    assert not entry.never_first & (entry.begin_lines | entry.never_last)
     assert entry.titles | entry.never_upper <= entry.abbreviations
     assert set(entry.marks) <= set(MARKS)
     assert all(letter.isalpha() and letter == letter.lower() for letter in entry.diacritics)
@@ -74,24 +78,42 @@ def test_a_language_without_an_entry_has_default_conventions() -> None:
     assert language("zxx") == Language("zxx", "zxx")
 
 
-def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
-    for word in ("xx", "3", "adib"):
-        assert word_properties([word], language("eu"), Lexicon({}))[0] & WordProperty.ABBREVIATION
-    for word in ("xx", "3"):
-        assert not word_properties([word], language("es"), Lexicon({}))[0] & WordProperty.ABBREVIATION
-
-
 @pytest.mark.parametrize(
-    ("code", "written"),
+    ("properties", "code", "having", "lacking"),
     [
-        *(("en", word) for word in ("etc", "vs")),
-        *((code, "etc") for code in ("es", "ro", "fr", "pt", "nl", "ca")),
-        *(("eu", "etab"), ("ro", "ș.a"), ("ro", "ș.a.m.d"), ("vi", "v.v"), ("de", "usw"), ("it", "ecc")),
-        *(("nl", "enz"), ("pl", "itd"), ("pl", "itp")),
+        # A period that ends no sentence by itself: of ordinals, of `and so on`, with an article or hyphens.
+        (WordProperty.ABBREVIATION, "eu", "xx 3 adib etab", ""),
+        (WordProperty.ABBREVIATION, "en", "etc vs", ""),
+        (WordProperty.ABBREVIATION, "es", "etc", "xx 3"),
+        (WordProperty.ABBREVIATION, "ro", "etc ș.a ș.a.m.d", ""),
+        (WordProperty.ABBREVIATION, "fr", "etc l'o.n.u j.-p", "l'an l'a"),
+        (WordProperty.ABBREVIATION, "pt", "etc", ""),
+        (WordProperty.ABBREVIATION, "nl", "etc enz", ""),
+        (WordProperty.ABBREVIATION, "ca", "etc l'av ee.uu", ""),
+        (WordProperty.ABBREVIATION, "vi", "v.v", ""),
+        (WordProperty.ABBREVIATION, "de", "usw", ""),
+        (WordProperty.ABBREVIATION, "it", "ecc l'art l’on art", ""),
+        (WordProperty.ABBREVIATION, "pl", "itd itp", ""),
+        # Abbreviated phrases are capital only where a sentence begins.
+        (WordProperty.LOWER_WITHIN, "nl", "d.w.z dhr", ""),
+        (WordProperty.LOWER_WITHIN, "ro", "ș.a.m.d", ""),
+        (WordProperty.LOWER_WITHIN, "it", "p.es", "d'ucraina"),
+        (WordProperty.LOWER_WITHIN, "pl", "prof", ""),
+        (WordProperty.LOWER_WITHIN, "de", "", "prof"),
+        (WordProperty.LOWER_WITHIN, "ca", "d'en", ""),
+        (WordProperty.LOWER_WITHIN, "es", "", "etc"),
+        # Long abbreviations are no acronyms; titles of two letters may be.
+        (WordProperty.NO_UPPER, "es", "avda", "onu"),
+        (WordProperty.NO_UPPER, "en", "blvd", "est"),
+        (WordProperty.NO_UPPER, "it", "sig dott.", "dr onu"),
+        # The case of a path is its author's.
+        (WordProperty.NO_CASE, "eu", "/usr/share/logo ~/notes ./build/run ../talk #gaur", "and/or eta/edo"),
     ],
 )
-def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
-    assert word_properties([written], language(code), Lexicon({}))[0] & WordProperty.ABBREVIATION
+def test_properties_of_words(properties: WordProperty, code: str, having: str, lacking: str) -> None:
+    for words, expected in ((having, True), (lacking, False)):
+        for word in words.split():
+            assert bool(word_properties([word], language(code), Lexicon({}))[0] & properties) is expected, word
 
 
 @pytest.mark.parametrize(
@@ -135,111 +157,54 @@ def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | No
     assert mixed_form(word, Lexicon({}), language(code)) == form
 
 
-def test_the_period_of_elided_initials_ends_no_sentence() -> None:
-    for word, expected in (("l'o.n.u", True), ("l'an", False), ("l'a", False)):
-        assert bool(word_properties([word], language("fr"), Lexicon({}))[0] & WordProperty.ABBREVIATION) is expected
-
-
-@pytest.mark.parametrize(
-    ("word", "code"), [("l'art", "it"), ("l’on", "it"), ("l'av", "ca"), ("ee.uu", "ca"), ("j.-p", "fr"), ("art", "it")]
-)
-def test_a_period_belongs_to_an_abbreviation_with_its_article_or_with_hyphens(word: str, code: str) -> None:
-    assert word_properties([word], language(code), Lexicon({}))[0] & WordProperty.ABBREVIATION
-
-
-@pytest.mark.parametrize(
-    ("word", "code", "expected"),
-    [
-        ("d.w.z", "nl", True),
-        ("ș.a.m.d", "ro", True),
-        ("p.es", "it", True),
-        ("dhr", "nl", True),
-        ("prof", "pl", True),
-        ("prof", "de", False),
-        ("d'en", "ca", True),
-        ("d'ucraina", "it", False),
-        ("etc", "es", False),
-    ],
-)
-def test_abbreviated_phrases_are_capital_only_where_a_sentence_begins(word: str, code: str, expected: bool) -> None:
-    assert bool(word_properties([word], language(code), Lexicon({}))[0] & WordProperty.LOWER_WITHIN) is expected
-
-
 def test_an_english_no_ends_a_sentence() -> None:
     """`No. That's wrong`: it passed for the abbreviation of `No. 5`, where no capital can follow anyway."""
     assert not language("en").abbreviates("no")
 
 
-def test_words_after_an_acronym_stay_lower_case_in_dutch() -> None:
-    lexicon = Lexicon({"cda": "CDA", "anglo-saxon": "Anglo-Saxon"})
-    assert mixed_form("cda-fractie", lexicon, language("nl")) == "CDA-fractie"
-    assert mixed_form("cda-fraktion", lexicon, language("de")) == "CDA-Fraktion"
-    assert mixed_form("zuid-holland", lexicon, language("nl")) == "Zuid-Holland"
-
-
-def test_long_abbreviations_are_no_acronyms() -> None:
-    for code, word, expected in (
-        ("es", "avda", True),
-        ("en", "blvd", True),
-        ("en", "est", False),
-        ("es", "onu", False),
-    ):
-        assert bool(word_properties([word], language(code), Lexicon({}))[0] & WordProperty.NO_UPPER) is expected
-
-
-def test_titles_of_two_letters_may_be_acronyms() -> None:
-    for word, expected in (("sig", True), ("dott.", True), ("dr", False), ("onu", False)):
-        assert bool(word_properties([word], language("it"), Lexicon({}))[0] & WordProperty.NO_UPPER) is expected
-
-
-def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:
-    forms = ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC")
-    lexicon = Lexicon({fold(form): form for form in forms})
-    expected = ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "Anglo-Saxon", "BBC-led")
-    assert tuple(mixed_form(fold(form), lexicon, language("en")) for form in expected) == expected
-    assert mixed_form("bbc", lexicon, language("en")) is None
-
-
-def test_both_sides_of_a_slash_are_written_as_words_of_their_own() -> None:
-    """It was `Cdu/csu-Fraktion`, `Usd/tấn` and `90/die`."""
-    lexicon = Lexicon({"cdu": "CDU", "csu": "CSU", "nato": "NATO"})
-    for form in ("CDU/CSU-Fraktion", "NATO/Russland-Rat", "Bonn/NATO", "90/Die", "Lola/Ford"):
-        assert mixed_form(fold(form), lexicon, language("de")) == form
-    assert mixed_form("cdu/csu", lexicon, language("de")) is None  # `CDU/CSU` is its upper case
-
-
-def test_a_basque_acronym_keeps_its_form_before_an_ending() -> None:
-    """Also without a hyphen; in two letters it may be a word with its ending, as in `iran`, `idek`."""
-    lexicon = Lexicon({"ehu": "EHU", "upv": "UPV", "viii": "VIII", "ir": "IR", "jon": "jOn"})
-    for form in ("EHUko", "EHUren", "VIIIak", "UPV/EHUn"):
-        assert mixed_form(fold(form), lexicon, language("eu")) == form
-    for word in ("iren", "ehu", "ehuxe", "jonen"):
-        assert mixed_form(word, lexicon, language("eu")) is None
-    assert mixed_form("ehuko", lexicon, language("es")) is None
-
-
-@pytest.mark.parametrize("path", ["/usr/share/logo", "~/notes", "./build/run", "../talk", "#gaur"])
-def test_the_case_of_a_path_is_its_authors(path: str) -> None:
-    assert word_properties([path], language("eu"), Lexicon({}))[0] & WordProperty.NO_CASE
-    for word in ("and/or", "eta/edo"):
-        assert not word_properties([word], language("eu"), Lexicon({}))[0] & WordProperty.NO_CASE
-
-
-def test_lexicon_look_up_in_either_normal_form() -> None:
-    lexicon = Lexicon({"mcñandú": "mcÑandú"})
-    assert mixed_form("mcñandú", lexicon, language("es")) == "mcÑandú"
-    decomposed = mixed_form(normalize("NFD", "mcñandú"), lexicon, language("es"))
-    assert decomposed == normalize("NFD", "mcÑandú")
-
-
-def test_lexicon_look_up_with_any_apostrophe_hyphen_or_letter() -> None:
-    assert mixed_form("l’otan", Lexicon({"l'otan": "l'OTAN"}), language("fr")) == "l’OTAN"
-    assert mixed_form("jean‑luc", Lexicon({"jean-luc": "Jean-Luc"}), language("fr")) == "Jean‑Luc"
-    assert mixed_form("demaşco", Lexicon({"demașco": "DeMașco"}), language("ro")) == "DeMaşco"
-    assert (
-        mixed_form("eu‑staat", Lexicon({"eu": "EU"}), language("de")) == "EU‑Staat"
-    )  # a compound that the lexicon lacks
-    assert mixed_form("d’avis", Lexicon({"d'avis": "d'avis"}), language("fr")) is None
+@pytest.mark.parametrize(
+    ("code", "known", "written", "plain"),
+    [
+        # Words after an acronym stay lower case in Dutch.
+        ("nl", ("CDA", "Anglo-Saxon"), ("CDA-fractie", "Zuid-Holland"), ()),
+        ("de", ("CDA", "Anglo-Saxon"), ("CDA-Fraktion",), ()),
+        # Parts of a compound are written as in other compounds, and acronyms as they are.
+        (
+            "en",
+            ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC"),
+            ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "Anglo-Saxon", "BBC-led"),
+            ("bbc",),
+        ),
+        # Both sides of a slash are words of their own: it was `Cdu/csu-Fraktion` and `90/die`. `CDU/CSU` is upper case.
+        (
+            "de",
+            ("CDU", "CSU", "NATO"),
+            ("CDU/CSU-Fraktion", "NATO/Russland-Rat", "Bonn/NATO", "90/Die", "Lola/Ford"),
+            ("cdu/csu",),
+        ),
+        # A Basque acronym keeps its form before an ending; in two letters it may be a word, as in `iran`, `idek`.
+        (
+            "eu",
+            ("EHU", "UPV", "VIII", "IR", "jOn"),
+            ("EHUko", "EHUren", "VIIIak", "UPV/EHUn"),
+            ("iren", "ehu", "ehuxe", "jonen"),
+        ),
+        ("es", ("EHU",), (), ("ehuko",)),
+        # Look-up in either normal form, with any apostrophe, hyphen or letter.
+        ("es", ("mcÑandú",), ("mcÑandú", normalize("NFD", "mcÑandú")), ()),
+        ("fr", ("l'OTAN", "Jean-Luc", "d'avis"), ("l’OTAN", "Jean‑Luc"), ("d’avis",)),
+        ("ro", ("DeMașco",), ("DeMaşco",), ()),
+        ("de", ("EU",), ("EU‑Staat",), ()),
+    ],
+)
+def test_mixed_forms_by_a_lexicon(
+    code: str, known: tuple[str, ...], written: tuple[str, ...], plain: tuple[str, ...]
+) -> None:
+    lexicon = Lexicon({fold(form): form for form in known})
+    assert [mixed_form(fold(form), lexicon, language(code)) for form in (*written, *plain)] == [
+        *written,
+        *[None] * len(plain),
+    ]
 
 
 def test_a_speaker_name_is_no_word_in_either_normal_form() -> None:

@@ -106,20 +106,6 @@ def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
         assert context(chunks[i]) + 1 >= max((context(c) for c in (left, right) if c.start <= word < c.stop), default=0)
 
 
-def test_rows_may_come_from_a_generator() -> None:
-    chunks = split(1000, 10, 4)
-    alive = 0
-
-    def rows() -> Iterator[tuple[Chunk, np.ndarray]]:
-        nonlocal alive
-        for chunk in chunks:
-            alive += 1
-            yield chunk, np.zeros((len(chunk), 3), np.float32)
-
-    merge(chunks, rows(), 1000)
-    assert alive == len(chunks)
-
-
 def test_a_missing_chunk_is_an_error() -> None:
     chunks = split(30, 10, 4)
     with pytest.raises(ValueError, match="shorter"):

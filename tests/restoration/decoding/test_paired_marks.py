@@ -26,12 +26,11 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities, restore
+from cappunc_cli.restoration.pipeline import restore
 
 TINY_MODEL = Path(__file__).parents[2] / "tiny_model"
 TINY = ModelConfig.load(TINY_MODEL)
 CONFIG = replace(TINY, languages=("es", "en"), around=tuple(PairedMark))
-QUOTES = '"“”„«»'
 EVERYTHING = MARKS + "".join(PairedMark)
 
 
@@ -88,18 +87,42 @@ def bare(text: str) -> str:
 # --- ¿ and ¡
 
 
+ASKED = "¿Qué dices? ¡Eso!"
+DIALOGUE = "–Hola, dijo «uno»."
+ALL = {"marks": EVERYTHING}
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "sure_of", "options", "expected"),
     [
-        "¿Qué dices? No lo sé.",
-        "Pero, ¿qué dices? ¡Calla, hombre!",  # opens the clause, not the sentence
-        "Pero ¿qué dices?",
-        "Hola, Ana. Si vienes, ¿me llamas? ¿Sí? ¡Bien!",
-        "Viene hoy, ¿verdad? Claro.",
+        # An opening mark needs its closing one, and a question is no exclamation.
+        ("qué dices", "¿Qué dices.", {}, "Qué dices."),
+        ("qué dices", "¿Qué dices!", {}, "¡Qué dices!"),
+        # Other languages have no opening marks, and keep those that exist.
+        (bare(ASKED), ASKED, {"language": "en"}, "Qué dices? Eso!"),
+        ("¿qué dices", "¿Qué dices?", {"language": "en"}, "¿Qué dices?"),
+        # Unwanted closing marks get no opening ones.
+        (bare(ASKED), ASKED, {"marks": ",."}, "Qué dices. Eso."),
+        (bare(ASKED), ASKED, {"marks": ",.?"}, "¿Qué dices? Eso."),
+        ("¿qué dices? nada", "¿Qué dices? Nada.", {"marks": ",.", "existing": "keep"}, "¿Qué dices? Nada."),
+        # Quotation marks and dashes must be asked for.
+        (bare(DIALOGUE), DIALOGUE, {}, "Hola, dijo uno."),
+        (bare(DIALOGUE), DIALOGUE, {"marks": ",.”"}, "Hola, dijo «uno»."),
+        (bare(DIALOGUE), DIALOGUE, {"marks": ",.–"}, "—Hola, dijo uno."),
+        # A quotation mark needs its pair.
+        ("dijo hola y se fue", "Dijo “hola y se fue.", ALL, "Dijo hola y se fue."),
+        ("dijo hola y se fue", "Dijo hola” y se fue.", ALL, "Dijo hola y se fue."),
+        # A period beside an existing quote goes where the language puts it.
+        ("dijo «hola»", "Dijo «hola».", {}, "Dijo «hola»."),
+        ("he said “hello”", "He said “hello.”", {"language": "en"}, "He said “hello.”"),
+        # A dash is not added to another one.
+        ("hola dijo él", "–Hola— –dijo él.", ALL, "—Hola— dijo él."),
+        ("—hola dijo", "–Hola, dijo.", ALL, "—Hola, dijo."),
+        ("qué dijo", "–¿Qué? –dijo.", ALL, "—¿Qué? —Dijo."),
     ],
 )
-def test_a_confident_model_is_followed(text: str) -> None:
-    assert fixed(bare(text), text) == text
+def test_marks_that_open_and_close(text: str, sure_of: str, options: dict[str, str], expected: str) -> None:
+    assert fixed(text, sure_of, **options) == expected
 
 
 def test_a_question_is_opened_at_the_most_probable_word() -> None:
@@ -109,37 +132,16 @@ def test_a_question_is_opened_at_the_most_probable_word() -> None:
     assert fixed("pues bien qué dices", "", rows=rows) == "Pues bien, ¿qué dices?"
 
 
-def test_an_opening_mark_without_a_closing_one_is_not_written() -> None:
-    assert fixed("qué dices", "¿Qué dices.") == "Qué dices."
-
-
-def test_a_question_and_an_exclamation_are_not_mixed() -> None:
-    assert fixed("qué dices", "¿Qué dices!") == "¡Qué dices!"
-
-
 def test_a_model_without_opening_marks_opens_the_sentence() -> None:
     config = replace(CONFIG, around=())
     rows = [r[:-5] for r in rows_of("No. Pero qué dices?")]
     assert fixed("no pero qué dices", "", config, rows=rows) == "No. ¿Pero qué dices?"
 
 
-def test_other_languages_have_no_opening_marks() -> None:
-    text = "¿Qué dices? ¡Eso!"
-    assert fixed(bare(text), text, language="en") == "Qué dices? Eso!"
-    assert fixed("¿qué dices", text.replace(" ¡Eso!", ""), language="en") == "¿Qué dices?"
-
-
 def test_a_question_does_not_begin_before_another_speaker() -> None:
     rows = rows_of("Bien, ¿vienes hoy?")
     rows[0][-5] = 0.99
     assert fixed("bien vienes hoy", "", turns=[0, 1, 1], rows=rows) == "Bien, ¿vienes hoy?"
-
-
-def test_unwanted_closing_marks_get_no_opening_ones() -> None:
-    text = "¿Qué dices? ¡Eso!"
-    assert fixed(bare(text), text, marks=",.") == "Qué dices. Eso."
-    assert fixed(bare(text), text, marks=",.?") == "¿Qué dices? Eso."
-    assert fixed("¿qué dices? nada", "¿Qué dices? Nada.", marks=",.", existing="keep") == "¿Qué dices? Nada."
 
 
 @pytest.mark.parametrize(
@@ -204,6 +206,11 @@ def test_questions_that_end_or_begin_within_a_word(text: str, existing: str) -> 
 @pytest.mark.parametrize(
     ("text", "language"),
     [
+        ("¿Qué dices? No lo sé.", "es"),
+        ("Pero, ¿qué dices? ¡Calla, hombre!", "es"),  # opens the clause, not the sentence
+        ("Pero ¿qué dices?", "es"),
+        ("Hola, Ana. Si vienes, ¿me llamas? ¿Sí? ¡Bien!", "es"),
+        ("Viene hoy, ¿verdad? Claro.", "es"),
         ("Dijo «hola», y se fue.", "es"),
         ("Dijo: «Me voy».", "es"),
         ("Dijo: «¿Te vas?».", "es"),
@@ -217,17 +224,10 @@ def test_questions_that_end_or_begin_within_a_word(text: str, existing: str) -> 
         ("El a zis: „Nu știu”.", "ro"),
     ],
 )
-def test_quotations_are_written_as_the_language_has_them(text: str, language: str) -> None:
+def test_a_confident_model_is_followed(text: str, language: str) -> None:
     # Spanish and Romanian have a period after `?»`, but a model predicts one mark a word.
     expected = text.replace("?».", "?»")
     assert fixed(bare(text), text, language=language, marks=EVERYTHING) == expected
-
-
-def test_quotation_marks_and_dashes_must_be_asked_for() -> None:
-    text = "–Hola, dijo «uno»."
-    assert fixed(bare(text), text) == "Hola, dijo uno."
-    assert fixed(bare(text), text, marks=",.”") == "Hola, dijo «uno»."
-    assert fixed(bare(text), text, marks=",.–") == "—Hola, dijo uno."
 
 
 @pytest.mark.parametrize(
@@ -262,11 +262,6 @@ def test_a_model_that_cannot_restore_them_is_an_error() -> None:
         fixed("hola", "Hola.", replace(CONFIG, around=(PairedMark.OPEN_QUESTION,)), marks=",.“")
 
 
-def test_a_quotation_mark_without_its_pair_is_not_written() -> None:
-    assert fixed("dijo hola y se fue", "Dijo “hola y se fue.", marks=EVERYTHING) == "Dijo hola y se fue."
-    assert fixed("dijo hola y se fue", "Dijo hola” y se fue.", marks=EVERYTHING) == "Dijo hola y se fue."
-
-
 def test_a_quotation_crosses_neither_turns_nor_brackets() -> None:
     text = "dijo hola y se fue"
     assert fixed(text, "Dijo “hola y se” fue.", marks=EVERYTHING) == "Dijo «hola y se» fue."
@@ -281,22 +276,11 @@ def test_existing_quotes_are_kept_and_not_doubled(text: str) -> None:
     assert fixed(text, "Dijo “hola, “y” se” fue.", marks=EVERYTHING) == text
 
 
-def test_a_period_beside_an_existing_quote_goes_where_the_language_puts_it() -> None:
-    assert fixed("dijo «hola»", "Dijo «hola».") == "Dijo «hola»."
-    assert fixed("he said “hello”", "He said “hello.”", language="en") == "He said “hello.”"
-
-
 def test_quotes_follow_the_sensitivity() -> None:
     rows = rows_of("Dijo hola y se fue.")
     rows[1][-3], rows[3][-2] = 0.4, 0.4
     texts = [fixed("dijo hola y se fue", "", rows=rows, marks="“", sensitivity=s) for s in (0, 0.5, 0.6)]
     assert [text.count("«") for text in texts] == [0, 0, 1]
-
-
-def test_a_dash_is_not_added_to_another_one() -> None:
-    assert fixed("hola dijo él", "–Hola— –dijo él.", marks=EVERYTHING) == "—Hola— dijo él."
-    assert fixed("—hola dijo", "–Hola, dijo.", marks=EVERYTHING) == "—Hola, dijo."
-    assert fixed("qué dijo", "–¿Qué? –dijo.", marks=EVERYTHING) == "—¿Qué? —Dijo."
 
 
 def test_a_bias_shifts_the_odds() -> None:
@@ -409,15 +393,6 @@ def test_existing_opening_marks_are_neither_lost_nor_doubled(
             assert new.count(c) <= max(old.count(c), 1)
 
 
-@given(scenes(marked=True))
-def test_keep_removes_nothing(scene: tuple[list[Word], Model]) -> None:
-    words, model = scene
-    for word, text in zip(words, restore(words, model, Options(existing="keep")), strict=True):
-        old, new = strip(word.text)[1], strip(text)[1]
-        if old.mark:
-            assert new.after == old.after
-
-
 # --- a graph with a third output
 
 
@@ -465,9 +440,3 @@ def test_a_graph_without_the_output_is_refused(tmp_path: Path) -> None:
     (copy / "config.json").write_text(json.dumps(config | {"around": ["¿"]}), encoding="utf-8")
     with pytest.raises(BadModel, match="the graph lacks around"):
         OnnxEngine(copy, "cpu")
-
-
-def test_probabilities_do_not_depend_on_existing_marks_and_case() -> None:
-    rows = rows_of("¿Qué dices? Nada.")
-    words = [Word("qué"), Word("DICES"), Word("nada")]
-    np.testing.assert_allclose(probabilities(words, model_of(rows)), np.array(rows, np.float32))

@@ -29,23 +29,12 @@ def predict(words: list[str], chunks: list[Chunk], engine: OnnxEngine = ENGINE, 
     return [rows for _, rows in engine.predict(words, pauses, turns, chunks)]
 
 
-def test_rows_come_in_chunk_order_and_are_probabilities() -> None:
-    words = [random.Random(1).choice(WORDS) for _ in range(300)]
-    chunks = split(300, 24, 8)
-    pairs = list(ENGINE.predict(words, [None] * 300, [False] * 300, chunks))
-    assert [chunk for chunk, _ in pairs] == chunks
-    for chunk, rows in pairs:
-        assert rows.shape == (len(chunk), 13)
-        kept = rows[chunk.before : len(chunk) - chunk.after]
-        np.testing.assert_allclose(kept[:, :4].sum(1), 1, atol=1e-5)
-        np.testing.assert_allclose(kept[:, 4:].sum(1), 1, atol=1e-5)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([w for w in WORDS if len(w) < 9]), min_size=1, max_size=60), st.integers(0, 3))
 def test_chunks_give_what_one_window_over_everything_gives(words: list[str], seed: int) -> None:
     # The tiny model sees one piece on each side, so no word that a window keeps depends on its edge.
     whole = predict(words, [Chunk(0, len(words))], seed=seed)[0]
+    np.testing.assert_allclose([whole[:, :4].sum(1), whole[:, 4:].sum(1)], 1, atol=1e-5)
     chunks = split(len(words), 9, 4)
     rows = zip(chunks, predict(words, chunks, seed=seed), strict=True)
     np.testing.assert_allclose(merge(chunks, rows, len(words)), whole, atol=1e-6)
@@ -63,36 +52,24 @@ def test_a_chunk_of_too_many_pieces_is_read_in_parts() -> None:
     assert rows[-4, 4 + 2] > 0.2  # the period before `then`
 
 
-@pytest.mark.parametrize("word", ["in’fo", "in‑fo", "in‐fo"])
-def test_typographic_hyphens_and_apostrophes_are_read_as_ascii(word: str) -> None:
-    plain = word.replace("’", "'").replace("‑", "-").replace("‐", "-")
-    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (word, plain)]
-    assert ids[0] == ids[1]
-    assert ids[0] != ENGINE.encoder.encode(["in"], [None], [False]).ids.tolist()
-
-
-@pytest.mark.parametrize(("cut", "whole"), [("i-", "i"), ("th‑", "th"), ("we--", "we"), ("-", "-"), ("in-", "in")])
-def test_a_word_that_is_cut_off_is_read_as_a_recogniser_would_write_it(cut: str, whole: str) -> None:
-    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (cut, whole)]
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        *(("in’fo", "in'fo"), ("in‑fo", "in-fo"), ("in‐fo", "in-fo")),
+        *(("i-", "i"), ("th‑", "th"), ("we--", "we"), ("-", "-"), ("in-", "in")),  # cut off
+    ],
+)
+def test_a_word_is_read_as_a_recogniser_would_write_it(written: str, read: str) -> None:
+    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (written, read)]
     assert ids[0] == ids[1]
 
 
-def test_batch_size_does_not_matter() -> None:
+@pytest.mark.parametrize("sizes", [{"pieces_per_batch": 1}, {"pieces_per_batch": 20, "lanes": 3}])
+def test_sizes_of_batches_and_lanes_do_not_matter(sizes: dict[str, int]) -> None:
     words = [random.Random(2).choice(WORDS) for _ in range(400)]
     chunks = split(400, 12, 4)
-    one_by_one = predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=1))
-    for few, many in zip(one_by_one, predict(words, chunks), strict=True):
+    for few, many in zip(predict(words, chunks, OnnxEngine(TINY, "cpu", **sizes)), predict(words, chunks), strict=True):
         np.testing.assert_allclose(few, many, atol=1e-6)
-
-
-def test_lanes_do_not_matter() -> None:
-    words = [random.Random(2).choice(WORDS) for _ in range(400)]
-    chunks = split(400, 12, 4)
-    alone, together = (
-        predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=20, lanes=lanes)) for lanes in (1, 3)
-    )
-    for one, other in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_batches_run_concurrently_and_failures_are_raised() -> None:
@@ -163,10 +140,6 @@ def test_words_have_the_pieces_of_their_usual_spelling() -> None:
     assert len(pieces[6]) == network.PIECES_PER_WORD
 
 
-def test_no_words() -> None:
-    assert predict([], []) == []
-
-
 def test_softmax_of_large_logits() -> None:
     rows = softmax(np.array([[1e4, 0, -1e4], [-1e4, -1e4, -1e4]], np.float32))
     np.testing.assert_allclose(rows, [[1, 0, 0], [1 / 3] * 3])
@@ -213,20 +186,3 @@ def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> 
     assert session.choose_device("auto", both[1:]) is None
     with pytest.raises(CappuncError, match="no CUDA support"):
         session.choose_device("cuda", both[1:])
-
-
-def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "choose_device", lambda *_: 0)
-    monkeypatch.setattr(session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
-    engine = OnnxEngine(TINY, "auto")
-    assert engine.device == "cpu"
-    assert engine.warning is not None
-    assert "\n" not in engine.warning
-    assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
-    monkeypatch.setattr(session, "choose_device", lambda *_: 0)
-    with pytest.raises(CappuncError, match="CUDA cannot be used"):
-        OnnxEngine(TINY, "cuda")
-
-
-def test_cores_are_counted() -> None:
-    assert 1 <= session.physical_cores() <= 4096
