@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
-from itertools import groupby
 from typing import TYPE_CHECKING
 from unicodedata import name as name_of
 
@@ -158,11 +157,9 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
     if len(languages) < 2 and not any(foreign) and not declared:
         return []
     found = declared | dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
-    scripts: dict[str, list[int]] = {}
-    for i, other in enumerate(foreign):
-        if other:
-            scripts.setdefault(_script(texts[i]), []).append(i)
-    for script, own in scripts.items():
+    scripts = {i: _script(texts[i]) for i, other in enumerate(foreign) if other}
+    for script in set(scripts.values()):
+        own = [i for i in scripts if scripts[i] == script]
         code = _OF_SCRIPT.get(script) or str(_identifier().classify(" ".join(texts[i] for i in own))[0])
         found |= dict.fromkeys(own, code)
     return _joined(lines, found)
@@ -192,7 +189,7 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
     They are looked for in blocks of lines that have the same position in their cues: bilingual cues have one language
     in each.
     """
-    blocks: list[str] = []
+    blocks: list[list[str]] = []
     for position in sorted(set(positions)):
         own = [text.split() for at, text in zip(positions, texts, strict=True) if at == position]
         for start in range(0, len(own), 2):  # they overlap, so that a few lines have some blocks of their own
@@ -202,23 +199,20 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
                 if len(block) >= _BLOCK:
                     break
             if len(block) >= _BLOCK or not start:
-                blocks.append(" ".join(block))
+                blocks.append(block)
     least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
-    frequent = language(DEFAULT).frequent
-    doubtful = [
-        one
-        for one in blocks
-        if sum(word in frequent for word in one.split()) < min(_ENGLISH_IN_BLOCK, len(one.split()) // 8)
-    ]
-    if DEFAULT in codes and len(doubtful) < least:
+    english = [sum(word in language(DEFAULT).frequent for word in one) for one in blocks]
+    doubtful = [n < min(_ENGLISH_IN_BLOCK, len(one) // 8) for n, one in zip(english, blocks, strict=True)]
+    if DEFAULT in codes and sum(doubtful) < least:
         return [DEFAULT]  # spares the identifier
     counts: Counter[str] = Counter()
     for one in blocks:
-        ranked = _identifier().rank(one)
+        text = " ".join(one)
+        (code, certainty), *_ = _identifier().rank(text)
         if only:
-            counts[_best(one, codes)] += 1
-        elif ranked[0][1] >= _MIN_CERTAINTY and len(one.split()) >= _MIN_WORDS_TOGETHER:
-            counts[str(ranked[0][0])] += 1
+            counts[_best(text, codes)] += 1
+        elif certainty >= _MIN_CERTAINTY and len(one) >= _MIN_WORDS_TOGETHER:
+            counts[str(code)] += 1
     return [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
 
 
@@ -253,17 +247,13 @@ def _script(text: str) -> str:
 
 def _joined(lines: Sequence[Sequence[int]], found: dict[int, str]) -> list[tuple[str, list[int]]]:
     """Stretches of lines in one language. In bilingual cues all lines of a language are one stretch."""
-    codes = [found.get(i, "") for i in range(len(lines))]
-    runs = [(code, [i for i, _ in group]) for code, group in groupby(enumerate(codes), key=lambda pair: pair[1])]
     stretches: list[tuple[str, list[int]]] = []
-    open_runs: dict[str, tuple[int, list[int]]] = {}
-    for code, run in runs:
-        words = [word for i in run for word in lines[i]]
-        last = open_runs.get(code)
-        if last is not None and run[0] - last[0] <= 3:  # the lines between are a cue's translation
-            last[1].extend(words)
-            open_runs[code] = (run[-1], last[1])
-            continue
-        stretches.append((code, words))
-        open_runs[code] = (run[-1], words)
+    last: dict[str, tuple[int, list[int]]] = {}  # the last line of each language, and the words of its stretch
+    for i, line in enumerate(lines):
+        code = found.get(i, "")
+        if code not in last or i - last[code][0] > 3:  # fewer lines between are a cue's translation
+            last[code] = (i, [])
+            stretches.append((code, last[code][1]))
+        last[code][1].extend(line)
+        last[code] = (i, last[code][1])
     return stretches
