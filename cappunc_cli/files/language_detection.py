@@ -201,7 +201,8 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
             if len(block) >= _BLOCK or not start:
                 blocks.append(block)
     least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
-    english = [sum(word in language(DEFAULT).frequent for word in one) for one in blocks]
+    frequent = language(DEFAULT).frequent
+    english = [sum(word in frequent for word in one) for one in blocks]
     doubtful = [n < min(_ENGLISH_IN_BLOCK, len(one) // 8) for n, one in zip(english, blocks, strict=True)]
     if DEFAULT in codes and sum(doubtful) < least:
         return [DEFAULT]  # spares the identifier
