@@ -17,8 +17,8 @@ if not DEPLOY.is_dir():
 
 
 def calls(text: str) -> list[list[str]]:
-    """The `cappunc fix` commands in a text."""
-    found = re.findall(r"\bcappunc (fix [^\n'\"]*)", text)
+    """The commands in a text."""
+    found = re.findall(r"\bcappunc ((?:fix|archive) [^\n'\"]*)", text)
     return [shlex.split(re.split(r" [<>|] ", call)[0]) for call in found]
 
 

@@ -24,13 +24,6 @@ def distribution() -> metadata.Distribution:
     return found
 
 
-def test_the_public_names_are_there() -> None:
-    for name in cappunc_cli.__all__:
-        assert getattr(cappunc_cli, name)
-    with pytest.raises(AttributeError):
-        _ = cappunc_cli.no_such_name
-
-
 def test_types_are_shipped() -> None:
     assert (PACKAGE / "py.typed").exists()
 

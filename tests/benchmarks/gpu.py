@@ -4,24 +4,19 @@
     python tests/benchmarks/gpu.py > tests/benchmarks/results/gpu.json
 
 Checks that the model really runs there and gives the same results as on the CPU; measures one file by stage, batch
-sizes, and a tree of files with increasing numbers of worker processes, with the GPU's utilisation meanwhile; names the
-limiting stage. About eight minutes. --quick for a tenth of the words. If a part
-fails, its error is reported, and the others still run.
+sizes, and a tree of files with increasing numbers of worker processes; names the limiting stage. About eight minutes.
+--quick for a tenth of the words. If a part fails, its error is reported, and the others still run.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -32,38 +27,6 @@ from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
-
-
-class Watch:
-    """The GPU's utilisation (%) and memory (MB), sampled while the block runs; empty without nvidia-smi."""
-
-    def __enter__(self) -> Watch:
-        self.samples: list[tuple[float, float]] = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._sample)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
-        tool = shutil.which("nvidia-smi")
-        query = "--query-gpu=utilization.gpu,memory.used"
-        while tool and not self._stop.wait(0.25):
-            done = subprocess.run(
-                [tool, query, "--format=csv,noheader,nounits"], capture_output=True, text=True, check=False
-            )
-            if done.returncode == 0:
-                busy, memory = done.stdout.splitlines()[0].split(",")
-                self.samples.append((float(busy), float(memory)))
-
-    def figures(self) -> dict[str, float]:
-        if not self.samples:
-            return {}
-        busy, memory = zip(*self.samples, strict=True)
-        return {"gpu_percent": round(mean(busy), 1), "gpu_percent_most": max(busy), "gpu_memory_mb": max(memory)}
 
 
 def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
@@ -91,11 +54,8 @@ def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str
         jobs = 1
         while jobs <= (os.cpu_count() or 1):
             how = ("--model", model, "--device", device, "--jobs", str(jobs), "--quiet")
-            with Watch() as watch:
-                seen = watched("fix", str(folder / "in"), "-o", str(folder / f"out{jobs}"), *how)
-            rows.append(
-                {"jobs": jobs, **seen, "words_per_second": round(len(words) / seen["seconds"]), **watch.figures()}
-            )
+            seen = watched("fix", str(folder / "in"), "-o", str(folder / f"out{jobs}"), *how)
+            rows.append({"jobs": jobs, **seen, "words_per_second": round(len(words) / seen["seconds"])})
             jobs *= 2
     return rows
 

@@ -145,10 +145,6 @@ def test_texts_and_folders_that_do_not_serve_are_refused(
     assert not (tmp_path / "m").exists()
 
 
-def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> TrainOptions:
-    return TrainOptions(language, str(output), start=start, licence=licence)
-
-
 @needs_torch
 @pytest.mark.parametrize(
     ("recorded", "other"),
@@ -185,7 +181,7 @@ def test_missing_capitals_matter_only_in_scripts_with_case(sentence: str, notice
 
 
 def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> None:
-    order = order_of("en", tmp_path / "board", "en-fast", "CC0-1.0")
+    order = TrainOptions("en", str(tmp_path / "board"), start="en-fast", licence="CC0-1.0")
     decoding = custom_recipe(order, tmp_path, 20_000, ["text"]).decoding
     whole = json.loads((find_model("en-fast") / "config.json").read_text("utf-8"))
     for name in ("window", "overlap", "min_words_cut", "end_share", "bias", "consistency"):

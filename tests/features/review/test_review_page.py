@@ -60,11 +60,12 @@ def server(tmp_path: Path, tiny_model: Path) -> Iterator[ReviewServer]:
 def served(path: Path, model: Path, **more: Any) -> Iterator[ReviewServer]:
     fixers = Fixers(FixRequest(ModelChoice("en", str(model)), device="cpu"), print)
     with ReviewServer(ReviewSession(Job(str(path), None), fixers, 1.0, **more)) as found:
-        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02})
+        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, name=found.token)
         thread.start()
         yield found
         found.shutdown()
-        thread.join()
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
 def asked(
@@ -258,33 +259,28 @@ def test_in_place_writes_into_the_file_unless_it_has_changed(tmp_path: Path, tin
 
 
 def test_the_server_stays_while_a_page_is_shown_and_ends_after_the_last(
-    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReviewServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "talk.srt"
-    path.write_bytes(film()[1])
     monkeypatch.setattr(review_server, "_RELOAD_S", LONG)
-    fixers = Fixers(FixRequest(ModelChoice("en", str(tiny_model)), device="cpu"), print)
-    with ReviewServer(ReviewSession(Job(str(path), None), fixers, 1.0)) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    [thread] = [thread for thread in threading.enumerate() if thread.name == server.token]
 
-        def opened() -> socket.socket:
-            page = socket.create_connection(("127.0.0.1", server.server_port), timeout=LONG)
-            head = f"Host: 127.0.0.1:{server.server_port}\r\nCookie: cappunc={server.cookie}\r\n\r\n"
-            page.sendall(f"GET /{server.token}/alive HTTP/1.1\r\n{head}".encode())
-            assert b"text/event-stream" in page.recv(1000)
-            return page
+    def opened() -> socket.socket:
+        page = socket.create_connection(("127.0.0.1", server.server_port), timeout=LONG)
+        head = f"Host: 127.0.0.1:{server.server_port}\r\nCookie: cappunc={server.cookie}\r\n\r\n"
+        page.sendall(f"GET /{server.token}/alive HTTP/1.1\r\n{head}".encode())
+        assert b"text/event-stream" in page.recv(1000)
+        return page
 
-        first, second = opened(), opened()
-        first.close()
-        assert thread.is_alive()  # another page is shown
-        second.close()
-        third = opened()  # a reload
-        assert thread.is_alive()
-        monkeypatch.setattr(review_server, "_RELOAD_S", 0.1)
-        third.close()
-        thread.join(LONG)
-        assert not thread.is_alive()
+    first, second = opened(), opened()
+    first.close()
+    assert thread.is_alive()  # another page is shown
+    second.close()
+    third = opened()  # a reload
+    assert thread.is_alive()
+    monkeypatch.setattr(review_server, "_RELOAD_S", 0.1)
+    third.close()
+    thread.join(LONG)
+    assert not thread.is_alive()
 
 
 def test_a_file_without_words_has_a_page() -> None:
@@ -503,7 +499,7 @@ def test_the_menu_stands_at_the_word_and_says_what_is_doubted(browser: Any, serv
 
 def test_page_and_command_agree_on_the_number_of_doubts(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
     path, page = tmp_path / "talk.srt", tmp_path / "page.html"
-    path.write_bytes(film()[1])
+    path.write_bytes(film(11)[1])  # the browser remembers what other tests have decided about their film
     model = ("--model", tiny_model, "--lang", "en", "--below", "0.9")
     [listed] = json.loads(command("review", *model, path, "--json").stdout)
     told = command("review", *model, path, "--html", page).stderr
