@@ -260,11 +260,6 @@ def test_an_unknown_value_is_wrong_usage(given: dict[str, Any], said: str) -> No
     assert str(raised.value) == said
 
 
-def test_a_glossary_is_no_text() -> None:
-    with pytest.raises(cappunc.WrongUsage, match="not 'London'"):
-        cappunc.Glossary.of("London")
-
-
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -302,10 +297,6 @@ def test_words_may_come_from_an_iterator() -> None:
     texts = cappunc.restore(words, model := cappunc.load_model(TINY))
     assert len(texts) == 5
     assert cappunc.restore(iter(words), model) == texts
-
-
-def test_a_model_is_opened_by_its_path() -> None:
-    assert cappunc.load_model(TINY).config.name == "tiny"
 
 
 @pytest.mark.parametrize("name", ["English", "EN", "en-GB"])

@@ -93,28 +93,6 @@ def test_processes_do_what_one_process_does(tree: Path, jobs: str) -> None:
         assert (tree / "out" / name).read_text().split() == restore(words, model)
 
 
-def test_other_json_in_a_directory_is_skipped(tree: Path) -> None:
-    for path in (tree / "in").rglob("*.txt"):
-        if path.name not in ("1.txt", "2.txt"):
-            path.unlink()
-    (tree / "in/talk.info.json").write_text('{"id": "x", "title": "talk"}')
-    run = cappunc("in", "-o", "out", cwd=tree)
-    assert run.returncode == 0
-    said = "cappunc: in/talk.info.json: JSON, but no transcript: an object with the keys id, title; skipped"
-    assert said in run.stderr.decode().splitlines()
-    assert sorted(contents(tree / "out")) == ["2.txt", "deep/1.txt"]
-    (tree / "in/notes.jsonl").write_text('{"id": "x", "title": "talk"}\n{"id": "y"}\n')
-    (tree / "in/live.jsonl").write_text('{"result": [{"word": "hello", "start": 0, "end": 1}], "text": "hello"}\n' * 2)
-    run = cappunc("in", "-o", "out", cwd=tree)
-    assert run.returncode == 0
-    assert b"notes.jsonl: JSON, but no transcript" in run.stderr
-    assert b"Hello" in (tree / "out/live.jsonl").read_bytes()
-    assert not (tree / "out/notes.jsonl").exists()
-    named = cappunc("in/talk.info.json", "-o", "out2/", cwd=tree)
-    assert named.returncode == 1
-    assert b"skipped" not in named.stderr
-
-
 def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for i in range(12):
@@ -434,10 +412,16 @@ def test_a_directory_is_searched_for_transcripts_of_all_names(tmp_path: Path) ->
     )
     (folder / "c.xml").write_text("<transcript><text start='0' dur='1'>hello anna</text></transcript>")
     (folder / "d.csv").write_text("name,price\nchair,20\n")
+    (folder / "f.info.json").write_text('{"id": "x", "title": "talk"}')
+    (folder / "g.jsonl").write_text('{"id": "x", "title": "talk"}\n{"id": "y"}\n')
+    (folder / "h.jsonl").write_text('{"result": [{"word": "hello", "start": 0, "end": 1}], "text": "hello"}\n' * 2)
     (folder / "e.sub").write_bytes(b"\x00\x00\x01\xba\x44\xff\xfe")
     run = run_in(tmp_path, "in", "-o", "out")
-    assert (run.exit_code, run.stderr.count("; skipped")) == (0, 2)
-    assert sorted(path.name for path in (tmp_path / "out").glob("[a-z]*")) == ["a.csv", "b.json3", "c.xml"]
+    assert (run.exit_code, run.stderr.count("; skipped")) == (0, 4)
+    assert "cappunc: in/f.info.json: JSON, but no transcript: an object with the keys id, title; skipped" in run.stderr
+    assert sorted(path.name for path in (tmp_path / "out").glob("[a-z]*")) == ["a.csv", "b.json3", "c.xml", "h.jsonl"]
+    named = run_in(tmp_path, "in/f.info.json", "-o", "out2/")
+    assert (named.exit_code, "skipped" in named.stderr) == (1, False)
 
 
 @pytest.mark.parametrize("command", [["check"], ["review"], ["convert", "--to", "vtt"], ["captions"], ["fix"]])

@@ -104,7 +104,7 @@ def test_other_commands_have_the_bar_too(command: tuple[str, ...], tmp_path: Pat
 def test_a_bar_moves_while_one_long_file_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    talk(tmp_path, "long.txt", "hello cat then we went to london " * 2000 + "\n")
+    talk(tmp_path, "long.txt", "hello cat then we went to london " * 1000 + "\n")
     for command, options in ((("check",), ()), (("review",), ()), (("convert",), ("--to", "md", "-o", "-"))):
         shown: list[float] = []
 

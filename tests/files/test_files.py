@@ -179,8 +179,7 @@ def test_errors_of_an_unwritable_directory_name_the_result(tmp_path: Path) -> No
 WRITER = """
 import sys
 from pathlib import Path
-from cappunc_cli.files.storage import about
-from cappunc_cli.files.storage import temporary, write_atomic
+from cappunc_cli.files.storage import write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:
@@ -193,7 +192,7 @@ def test_a_killed_writer_never_leaves_a_partial_file(tmp_path: Path) -> None:
     target = tmp_path / "a.srt"
     whole = {b"A" * 3_000_000, b"B" * 3_000_000}
     target.write_bytes(b"A" * 3_000_000)
-    for delay in (0.001, 0.003, 0.006, 0.01, 0.015, 0.023, 0.04, 0.06):
+    for delay in (0.001, 0.006, 0.015, 0.04):
         with subprocess.Popen([sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()

@@ -218,13 +218,6 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
     assert "London" in text
 
 
-def test_lines_declared_in_a_language_without_a_model_are_left(tmp_path: Path) -> None:
-    danish = "vi ses i morgen"
-    text, result = fixed(tmp_path, ttml(*(f">{one}" for one in ENGLISH), f' xml:lang="da">{danish}'), name="a.ttml")
-    assert danish in text
-    assert "left as they are" in result.note
-
-
 def test_the_language_that_the_user_names_outweighs_that_of_elements() -> None:
     document = formats.read(ttml(*(f' xml:lang="es">{one}' for one in ENGLISH)), "talk.ttml")
     assert ModelChoice("en").stretches(document) == []

@@ -11,13 +11,6 @@ from cappunc_cli.files import plan
 from cappunc_cli.files.input_files import Job, Search
 
 
-@pytest.mark.parametrize("output", ["out", "memory://out"])
-def test_listed_files_keep_their_paths_below_a_directory(output: str, tmp_path: Path) -> None:
-    names = [str(tmp_path / name) for name in ("a/talk.json", "b/talk.json")]
-    jobs = Search(output=output, below=str(tmp_path)).jobs(names, lambda error: pytest.fail(str(error)))
-    assert [job.relative for job in jobs] == [Path("a/talk.json"), Path("b/talk.json")]
-
-
 def test_a_file_that_is_named_twice_is_one_input(tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("hello\n", "utf-8")

@@ -219,24 +219,15 @@ def test_commands_take_urls(tiny_model: Path, tmp_path: Path) -> None:
     assert read_url("memory://box/talk.srt") == expected
 
 
-def test_captions_go_to_a_url(tiny_model: Path) -> None:
-    timed = [
-        {"word": word, "start": i / 2, "end": i / 2 + 0.4} for i, word in enumerate(["hello", "anna", "we", "went"])
-    ]
-    write_url("memory://box/talk.json", json.dumps({"text": "hello anna we went", "words": timed}).encode())
-    made = run("captions", "--model", str(tiny_model), "memory://box/talk.json", "-o", "memory://out/")
-    assert made.exit_code == 0, made.output
-    assert b"-->" in read_url("memory://out/talk.srt")
-
-
 def test_reports_and_pages_go_to_a_url(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_url("memory://box/a.srt", TALK.encode())
     given = ("memory://box/a.srt", "--model", str(tiny_model), "--lang", "en")
     assert run("check", given[0], "--captions", "bbc", "--report", "memory://out/1.csv").exit_code == 0
-    assert run("captions", *given, "-o", "memory://out/a.srt", "--report", "memory://out/2.csv").exit_code == 0
+    assert run("captions", *given, "-o", "memory://out/", "--report", "memory://out/2.csv").exit_code == 0
     assert run("review", *given, "--html", "memory://out/3.html").exit_code == 0
     for name, begin in (
+        ("a.srt", b"1\n00:00:01,000 --> "),
         ("1.csv", b"file,profile,language,caption,"),
         ("2.csv", b"file,profile,language,caption,"),
         ("3.html", b"<!doctype html>"),

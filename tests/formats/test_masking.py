@@ -68,12 +68,6 @@ def test_a_quote_goes_to_the_mark_after_an_address() -> None:
     assert write(document, ["Write", "to”,", "then"]) == "Write to mary@example.org”, then\n"
 
 
-def test_a_speaker_is_the_same_whatever_the_time() -> None:
-    text = "John (00:01:02): hello there\n\nJohn (00:02:03): again\n\nMary (00:03:00): yes\n"
-    turns = {word.text: word.turn for word in read(text, "a.txt").words}
-    assert turns["there"] == turns["again"] != turns["yes"]
-
-
 def test_the_table_shows_these_files() -> None:
     assert (masking.FOLDER / "README.md").read_text(encoding="utf-8") == masking.page()
 

@@ -272,8 +272,6 @@ def test_broken_stl_is_refused_in_one_line(change, message: str) -> None:  # typ
         ("tei/talk.tei", "</w> <w>", "</w><w>", "words without a space"),
         ("xmeml/titles.xml", "<!DOCTYPE xmeml>", '<!DOCTYPE xmeml SYSTEM "file:///etc/passwd">', "DOCTYPE"),
         ("xmeml/titles.xml", ">str<", ">font<", "no titles with text"),
-        ("chat/talk.cha", "@End", "", "without @End"),
-        ("scc/pop-on.scc", "942f 942f", "942f 94", "not a pair of bytes"),
     ],
 )
 def test_broken_files_are_refused_in_one_line(fixture: str, old: str, new: str, message: str) -> None:

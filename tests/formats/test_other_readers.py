@@ -93,25 +93,6 @@ def test_pysubs2_sees_the_same_times_and_letters(name: str) -> None:
     is_read_alike(fixture(name), name, lambda text: by_pysubs2(text, name[:3]))
 
 
-ASS = """[Script Info]
-ScriptType: v4.00+
-
-[V4+ Styles]
-Format: Name, Fontname, Fontsize
-Style: Default,Arial,20
-
-[Events]
-Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:00:01.00,0:00:02.50,Default,Anna,0,0,0,,{\\an8}good {\\i1}evening{\\i0} london\\Nhow are you
-Comment: 0,0:00:02.00,0:00:03.00,Default,,0,0,0,,not, spoken
-Dialogue: 0,0:00:03.00,0:00:05.00,Default,John,0,0,0,,um fine, thank you mary
-"""
-
-
-def test_pysubs2_sees_the_same_of_styled_captions() -> None:
-    is_read_alike(ASS, "talk.ass", lambda text: by_pysubs2(text, "ass"))
-
-
 @pytest.mark.parametrize(
     "name",
     [

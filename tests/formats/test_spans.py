@@ -86,9 +86,7 @@ def test_what_is_spoken(text: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "heard"),
     [
-        ("thank you [applause] now", [False, False, True, False]),
         ("(laughs) hi (laughs)\nyou (door slams) [music]", [True, True, True]),
-        ("what the [ __ ] is [inaudible] that", [False] * 5),
         ("JOHN: hi [MARY] hello", [False, True, False]),
         ("hello [applause]", [False, True]),
         ("(00:12) hello [00:00:15.5] you", [False, False, False]),
@@ -109,10 +107,8 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
         ("Ada Byron (Host): hello", [("hello", "Ada Byron (Host)")]),
         ("speaker 1: hello", [("hello", "speaker 1")]),
         ("MAN #2: hello", [("hello", "MAN #2")]),
-        (">> hello", [("hello", "")]),
         (">>hello", [("hello", "")]),
         (">> JOHN: hi >> yes", [("hi", "JOHN"), ("yes", "")]),
-        ("- hi\n- yes", [("hi", ""), ("yes", "")]),
         ("-hi - yes", [("hi", ""), ("yes", "")]),
         ("<i>- hi</i>", [("hi", "")]),
         ("[laughs] JOHN: hi", [("hi", "JOHN")]),
@@ -132,7 +128,6 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
         ("hi [Alba] there", [("hi", None), ("there", None)]),
         ("note: hello", [("note:", None), ("hello", None)]),
         ("Note: hello", [("Note:", None), ("hello", None)]),
-        ("so i said: yes", [("so", None), ("i", None), ("said:", None), ("yes", None)]),
         ("HERE'S WHY: IT", [("HERE'S", None), ("WHY:", None), ("IT", None)]),
         ("COMING UP: IT", [("COMING", None), ("UP:", None), ("IT", None)]),
         ("At 10:30 we", [("At", None), ("10:30", None), ("we", None)]),
@@ -181,10 +176,8 @@ def test_a_label_may_come_after_a_time() -> None:
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
-        ("*sighs* hi", ["hi"]),
         ("hi **door Slams.** you", ["hi", "you"]),
         ("*music and applause*", []),
-        ("the *only* one", ["the", "*only*", "one"]),
         ("*I laughed at it* then", ["*I", "laughed", "at", "it*", "then"]),
         ("2 * 3 is bang * 4", ["2", "3", "is", "bang", "4"]),
     ],
