@@ -44,15 +44,13 @@ def command(*arguments: str, model: Path = TINY, engine: str = "gru") -> list[st
     return [*start, "--device", "cpu", *arguments]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "NO_PROXY": "*"}
-
-
 @contextmanager
 def server(*arguments: str, **options: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server on a free port of this machine: its address and its process."""
     everything = command("--listen", "127.0.0.1:0", *arguments, **options)
-    with subprocess.Popen(everything, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        everything, env={**os.environ, "NO_PROXY": "*"}, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stderr is not None
             told = process.stderr.readline()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import cycle
 from pathlib import Path
 from random import Random
 
@@ -48,10 +47,6 @@ def labelled(words: Sequence[Word], labels: Iterable[tuple[Case, str]]) -> list[
         text = dress(bare, replace(label, case=case).with_mark(mark))
         texts.append(text if strip(text)[0] == bare else word.text)
     return texts
-
-
-def all_labelled(words: Sequence[Word], case: Case, mark: str) -> list[str]:
-    return labelled(words, cycle([(case, mark)]))
 
 
 def relabelled(words: Sequence[Word], seed: int) -> list[str]:

@@ -339,27 +339,6 @@ def test_tags_with_spaces_are_tags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "found"),
-    [
-        ("", "", "txt"),
-        ("\r\n \n", "a.srt", "txt"),
-        ("WEBVTT", "", "vtt"),
-        ("\n\nWEBVTT\n\n00:01.000 --> 00:02.000\nhi\n", "", "vtt"),
-        (SRT_CUE + "hi", "", "srt"),
-        (SRT_CUE + "hi", "talk.txt", "srt"),
-        ("00:01.000 --> 00:02.000\nhi", "a.vtt", "vtt"),
-        ("a 1 0.5 0.5 hi\na 1 * * <ALT>\n", "", "ctm"),
-        ("[Music]\nhello there", "", "txt"),
-        ("Webvtt is a format for captions", "", "txt"),
-        ("from 1:00 -> nowhere and 5 > 3", "", "txt"),
-        ("[1] so", "", "txt"),
-    ],
-)
-def test_detection(text: str, name: str, found: str) -> None:
-    assert formats.recognise(text, name).format == found
-
-
-@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "digital cinema"),

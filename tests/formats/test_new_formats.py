@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pysubs2
 import pytest
+from opened import FIXTURES, fixture
 from ttconv.scc import reader as scc
 from ttconv.stl import reader as stl
 
@@ -21,16 +22,11 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.shown_cues import shown_cues
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NEW = [
     "avid-ds", "chat", "ebu-stl", "elan", "exmaralda", "fcpxml", "microdvd", "mpl2", "scc", "subviewer1", "tei",
     "tmplayer", "transcriber", "xmeml",
 ]  # fmt: skip
 FILES = [path for name in NEW for path in sorted((FIXTURES / name).iterdir())]
-
-
-def read(path: Path) -> Document:
-    return formats.read(decode(path.read_bytes())[0], path.name)
 
 
 def cue_times(document: Document) -> list[tuple[int | None, int | None]]:
@@ -46,7 +42,7 @@ PLAYERS = [path for path in FILES if path.parent.name in ("microdvd", "mpl2", "t
 
 @pytest.mark.parametrize("path", PLAYERS)
 def test_pysubs2_sees_the_same_times_of_player_formats(path: Path) -> None:
-    document = read(path)
+    document = fixture(f"{path.parent.name}/{path.name}")
     kind = {"tmplayer": "tmp"}.get(path.parent.name, path.parent.name)
     options = {"fps": 23.976} if path.name.startswith("no-rate") else {}
     theirs = pysubs2.SSAFile.from_string(document.source, format_=kind, **options)
@@ -63,12 +59,12 @@ def test_ttconv_sees_the_same_times_of_stl() -> None:
     paragraphs = [p for div in stl.to_model(BytesIO(path.read_bytes())).get_body() for p in div]
     # It shows the comment, too.
     times = [(round(p.get_begin() * 1000), round(p.get_end() * 1000)) for p in paragraphs]
-    assert [time for time in times if time != (4000, 5000)] == cue_times(read(path))
+    assert [time for time in times if time != (4000, 5000)] == cue_times(fixture(f"{path.parent.name}/{path.name}"))
 
 
 @pytest.mark.parametrize("name", ["pop-on", "roll-up"])
 def test_ttconv_sees_the_same_times_of_scc_before_and_after(name: str) -> None:
-    source = read(FIXTURES / f"scc/{name}.scc").source
+    source = fixture(f"scc/{name}.scc").source
     document = formats.read(source, "x.scc")
     output = formats.write(document, [f"{word.text.title()}," for word in document.words])
     assert output != source
@@ -173,14 +169,14 @@ def by_element_tree(kind: str, tree: ElementTree.Element) -> list[tuple[int, int
 
 @pytest.mark.parametrize("name", ["xmeml/titles.xml", "fcpxml/titles.fcpxml", "exmaralda/talk.exb", "tei/talk.tei"])
 def test_element_tree_sees_the_same_cues(name: str) -> None:
-    document = read(FIXTURES / name)
+    document = fixture(name)
     theirs = by_element_tree(name.split("/")[0], ElementTree.fromstring(document.source.encode()))
     shown = [(cue.start, cue.end, " ".join(cue.lines)) for cue in shown_cues(document) or []]
     assert sorted(shown) == theirs
 
 
 def test_element_tree_sees_the_same_transcriber() -> None:
-    document = read(FIXTURES / "transcriber/talk.trs")
+    document = fixture("transcriber/talk.trs")
     tree = ElementTree.fromstring(document.source.encode())
     syncs = [round(1000 * float(sync.get("time", ""))) for sync in tree.iter("Sync")]
     assert sorted({word.start for word in document.words if word.start is not None}) == syncs
@@ -196,7 +192,7 @@ def test_element_tree_sees_the_same_elan() -> None:
     for annotation in tree.iter("ALIGNABLE_ANNOTATION"):
         start, end = (slots[annotation.get(f"TIME_SLOT_REF{i}")] for i in (1, 2))
         theirs.append((int(start or 0), end and int(end), annotation.findtext("ANNOTATION_VALUE")))
-    document = read(path)
+    document = fixture(f"{path.parent.name}/{path.name}")
     texts = [" ".join(word.text for word in document.words if word.cue == cue) for cue in range(3)]
     ours = [(start, end, text) for (start, end), text in zip(cue_times(document), texts, strict=True)]
     assert ours == sorted(theirs)
@@ -211,12 +207,8 @@ def test_the_frame_rate_of_a_user_counts_where_the_file_has_none() -> None:
     assert cue_times(formats.read("{1}{1}50\n" + source, fps=25)) == [(500, 1000)]
 
 
-def stl_bytes() -> bytearray:
-    return bytearray((FIXTURES / "ebu-stl/ferry.stl").read_bytes())
-
-
 def test_a_mark_without_room_is_not_written() -> None:
-    document = read(FIXTURES / "ebu-stl/ferry.stl")
+    document = fixture("ebu-stl/ferry.stl")
     output = formats.write(document, [f"{word.text}." for word in document.words])
     formats.verify(document, output)
     again = formats.read(output, "x.stl").texts
@@ -234,7 +226,7 @@ def test_a_mark_without_room_is_not_written() -> None:
     ],
 )
 def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str, stays: bool, tiny_model: Path) -> None:
-    document = read(FIXTURES / "ebu-stl" / name)
+    document = fixture(f"ebu-stl/{name}")
     fixer = Fixer(FixRequest(device="cpu"), (str(tiny_model), "en"), print)
     wanted = document.texts[0] + mark
     fixed = fixer.write(document, document.source, [wanted, *document.texts[1:]])
@@ -254,13 +246,13 @@ def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str,
     ],
 )
 def test_broken_stl_is_refused_in_one_line(change, message: str) -> None:  # type: ignore[no-untyped-def]
-    text, _ = decode(bytes(change(stl_bytes())))
+    text, _ = decode(change((FIXTURES / "ebu-stl/ferry.stl").read_bytes()))
     with pytest.raises(BadInput, match=message):
         formats.read(text, "x.stl")
 
 
 @pytest.mark.parametrize(
-    ("fixture", "old", "new", "message"),
+    ("name", "old", "new", "message"),
     [
         ("fcpxml/titles.fcpxml", "<!DOCTYPE fcpxml>", '<!DOCTYPE fcpxml SYSTEM "file:///etc/passwd">', "DOCTYPE"),
         ("fcpxml/titles.fcpxml", "<text", "<test", "titles"),
@@ -274,9 +266,9 @@ def test_broken_stl_is_refused_in_one_line(change, message: str) -> None:  # typ
         ("xmeml/titles.xml", ">str<", ">font<", "no titles with text"),
     ],
 )
-def test_broken_files_are_refused_in_one_line(fixture: str, old: str, new: str, message: str) -> None:
-    source = (FIXTURES / fixture).read_text(encoding="utf-8")
+def test_broken_files_are_refused_in_one_line(name: str, old: str, new: str, message: str) -> None:
+    source = (FIXTURES / name).read_text(encoding="utf-8")
     assert old in source
     broken = source.replace(old, new).replace("</text", "</test") if new == "<test" else source.replace(old, new)
     with pytest.raises(BadInput, match=message):
-        formats.read(broken, fixture)
+        formats.read(broken, name)

@@ -100,7 +100,6 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
 @pytest.mark.parametrize(
     ("text", "heard"),
     [
-        ("JOHN: hello", [("hello", "JOHN")]),
         ("Mary Ann: hello", [("hello", "Mary Ann")]),
         ("Dr. Smith: hello", [("hello", "Dr. Smith")]),
         ("Ludwig van Beethoven: hello", [("hello", "Ludwig van Beethoven")]),
@@ -194,11 +193,9 @@ def test_a_name_in_brackets_is_not_a_sound(text: str, sound: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "new", "result"),
     [
-        ("hel<i>lo</i> you", ["Hello,", "you."], "Hel<i>lo,</i> you."),
         ("<i>hello</i>, you", ["Hello.", "You"], "<i>Hello</i>. You"),
         ("<i>hello,</i>” you", ["Hello.”", "you"], "<i>Hello.</i>” you"),
         ("<i>hello</i>,", ["hello"], "<i>hello</i>"),
-        ("AT&amp;T rocks", ["AT&T,", "Rocks!"], "AT&amp;T, Rocks!"),
         ("caf&eacute; &#233;t&#xe9;", ["CAFÉ", "ÉTÉ"], "CAF&Eacute; &#201;T&#xc9;"),
         ("&quot;yes&quot; you", ['"Yes,"', "you"], "&quot;Yes,&quot; you"),
         ("bonjour ! oui", ["Bonjour.", "oui"], "Bonjour. oui"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from opened import FIXTURES, labelled
+from opened import FIXTURES, fixture, ids, labelled, load
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, fold, strip
@@ -23,11 +23,6 @@ from cappunc_cli.formats.json import DIALECTS, dialect_of, scan, transcript
 from cappunc_cli.formats.json.tracks import seconds
 
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
-IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]
-
-
-def source_of(path: Path) -> str:
-    return path.read_bytes().decode()
 
 
 #: Paths in a file at which the same text stands, white space aside: found without the code under test.
@@ -107,7 +102,7 @@ def joins_that_hold(dialect: str, source: str) -> list[bool]:
 
 
 def test_the_fixtures_have_such_copies() -> None:
-    held = {path.parent.name for path in CASES if any(joins_that_hold(path.parent.name, source_of(path)))}
+    held = {path.parent.name for path in CASES if any(joins_that_hold(path.parent.name, load(path)))}
     assert held == {*COPIES, "gentle", "draftjs"}
 
 
@@ -150,9 +145,9 @@ def check_change(document: Document, source: str, texts: list[str]) -> None:
     assert [b and not a for b, a in zip(before, after, strict=True)].count(True) == 0
 
 
-@pytest.mark.parametrize("path", CASES, ids=IDS)
+@pytest.mark.parametrize("path", CASES, ids=ids)
 def test_fixtures(path: Path) -> None:
-    source, fixed = source_of(path), source_of(path.with_suffix(".fixed.json"))
+    source, fixed = load(path), load(path.with_suffix(".fixed.json"))
     assert formats.recognise(source).format == path.parent.name
     document = formats.read(source)
     assert formats.write(document, document.texts) == source
@@ -171,14 +166,14 @@ LABELS = st.tuples(st.sampled_from([Case.LOWER, Case.CAPITAL, Case.UPPER]), st.s
 
 @given(st.sampled_from(CASES), st.booleans(), st.data())
 def test_any_marks_and_case(path: Path, fixed: bool, data: st.DataObject) -> None:
-    source = source_of(path.with_suffix(".fixed.json") if fixed else path)
+    source = load(path.with_suffix(".fixed.json") if fixed else path)
     document = formats.read(source)
     labels = data.draw(st.lists(LABELS, min_size=len(document.words), max_size=len(document.words)))
     check_change(document, source, labelled(document.words, labels))
 
 
 def test_a_text_without_word_list_has_its_segments_times() -> None:
-    words = formats.read(source_of(FIXTURES / "json/whisper/segments.json")).words
+    words = fixture("json/whisper/segments.json").words
     assert [(w.start, w.end) for w in words[:2]] == [(500, None), (None, None)]
     assert (words[5].start, words[5].end) == (None, 2850)
 
@@ -192,13 +187,13 @@ def test_a_channel_may_be_tagged_with_anything(tag: object) -> None:
 
 
 def test_a_word_in_the_entry_of_a_mark_stays_there() -> None:
-    source = source_of(FIXTURES / "json/revai/monologues.fixed.json").replace('"?"', '"{an8}?"')
+    source = load(FIXTURES / "json/revai/monologues.fixed.json").replace('"?"', '"{an8}?"')
     document = formats.read(source)
     assert '"{an8}' in formats.write(document, document.texts, attach=True)
 
 
 def test_missing_times_and_words_of_the_text_alone() -> None:
-    words = formats.read(source_of(FIXTURES / "json/whisperx/unaligned.json")).words
+    words = fixture("json/whisperx/unaligned.json").words
     assert [w.text for w in words[2:6]] == ["does", "the", "the", "river"]
     assert sorted([w.start is None for w in words[2:6]]) == [False, False, True, True]
     assert words[5].start == 2100
@@ -225,7 +220,7 @@ def test_missing_times_and_words_of_the_text_alone() -> None:
     ],
 )
 def test_speakers_are_turns_with_names(case: str, names: list[str]) -> None:
-    document = formats.read(source_of(FIXTURES / f"json/{case}.json"))
+    document = fixture(f"json/{case}.json")
     assert [document.speakers[turn] for turn in sorted({word.turn for word in document.words})] == names
     assert case in ("soniox/words", "google/batch") or turn_ends(document.words).count(True) == 1
 
@@ -269,7 +264,7 @@ def test_pieces_are_read_as_the_words_that_their_spaces_begin(
 
 def test_a_dialect_that_the_file_is_not_of_is_refused() -> None:
     with pytest.raises(BadInput, match="not a transcript of the kind deepgram"):
-        formats.read(source_of(FIXTURES / "json/vosk/list.json"), format="deepgram")
+        formats.read(load(FIXTURES / "json/vosk/list.json"), format="deepgram")
 
 
 def test_a_stray_space_begins_no_words() -> None:
@@ -293,7 +288,7 @@ def test_copies_that_differ_in_case_agree_where_something_is_restored() -> None:
 
 
 def test_another_spelling_gets_only_the_label() -> None:
-    document = formats.read(source_of(FIXTURES / "json/ibm/smart-formatting.json"))
+    document = fixture("json/ibm/smart-formatting.json")
     output = documents(formats.write(document, ["I'm", "glad,", "Eleven!", "came"]))
     assert output["results"][0]["alternatives"][0]["transcript"] == "I'm glad, 11! came "
 
@@ -378,9 +373,9 @@ def test_the_space_beside_a_removed_mark_stays(attach: bool) -> None:
     assert values == ["so," if attach else "so", " ", "we", " ", "went"]
 
 
-@pytest.mark.parametrize("path", CASES, ids=IDS)
+@pytest.mark.parametrize("path", CASES, ids=ids)
 def test_attached_marks_have_no_items(path: Path) -> None:
-    source = source_of(path)
+    source = load(path)
     document = formats.read(source, path.name)
     texts = labelled(document.words, ((Case.CAPITAL, mark) for mark in cycle(",.?")))
     output = formats.write(document, texts, attach=True)
@@ -445,8 +440,7 @@ def test_long_runs_stay_aligned() -> None:
 
 
 def test_a_numbered_item_stays_when_its_mark_goes() -> None:
-    source = (FIXTURES / "json/aws/numbered-items.json").read_text("utf-8")
-    document = formats.read(source, "x.json")
+    document = fixture("json/aws/numbered-items.json")
     bare = json.loads(formats.write(document, [strip(word.text)[0] for word in document.words]))
     assert [item["id"] for item in bare["results"]["items"]] == [*range(17)]
 
@@ -455,7 +449,7 @@ def test_a_numbered_item_stays_when_its_mark_goes() -> None:
 @pytest.mark.parametrize("path", [path for path in CASES if path.parent.name != "google"], ids=lambda path: path.stem)
 def test_several_transcripts_in_a_file_are_all_read(path: Path) -> None:
     """`jq -c . *.json > all.jsonl`: each is read as if by itself, and starts a new turn."""
-    source = source_of(path)
+    source = load(path)
     alone = formats.read(source, "talk.json").texts
     found = formats.read(f"{source}\n{source}", "talk.jsonl")
     assert found.texts == 2 * alone
