@@ -416,19 +416,6 @@ def test_an_encoding_is_guessed_with_a_note_or_named() -> None:
     assert b"latin99" in wrong.stderr
 
 
-def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "talk.srt").write_bytes(SRT.replace("cat", "šest").encode("iso8859_2"))
-    out = tmp_path / "out"
-    assert cappunc("fix", *MODEL, folder, "-o", out).returncode == 0
-    again = cappunc("fix", *MODEL, folder, "-o", out)
-    assert b"1 up to date" in again.stderr
-    other = cappunc("fix", *MODEL, "--encoding", "latin2", folder, "-o", out)
-    assert other.returncode == 0, other.stderr
-    assert b"up to date" not in other.stderr
-
-
 def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path) -> None:
     path = talk(tmp_path, text=ODD)
     loud = cappunc("fix", *MODEL, "talk.srt", cwd=tmp_path)
