@@ -358,7 +358,6 @@ def test_words_do_not_change_and_fixing_again_changes_nothing(data: st.DataObjec
     assert restore(again, model, options) == new
 
 
-@settings(max_examples=150)
 @given(scenes(marked=False), st.sampled_from(["es", "en"]), st.sampled_from([None, EVERYTHING, "?“", ",!"]))
 def test_what_opens_is_closed(scene: tuple[list[Word], Model], language: str, marks: str | None) -> None:
     words, model = scene
@@ -379,7 +378,6 @@ def test_what_opens_is_closed(scene: tuple[list[Word], Model], language: str, ma
     assert joined.count("¡") == (joined.count("!") if language == "es" else 0)
 
 
-@settings(max_examples=150)
 @given(scenes(marked=True), st.sampled_from([None, EVERYTHING]))
 def test_existing_opening_marks_are_neither_lost_nor_doubled(
     scene: tuple[list[Word], Model], marks: str | None
