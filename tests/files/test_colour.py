@@ -54,7 +54,7 @@ def test_commands_are_in_colour_at_a_terminal(
     assert b"\x1b" not in cappunc("fix", *model, "--diff", "talk.srt", cwd=tmp_path).stdout
     for name, value, wanted in (("NO_COLOR", "1", False), ("NO_COLOR", "", True), ("TERM", "dumb", False)):
         monkeypatch.setenv(name, value)
-        assert ("\x1b[35m" in on_a_terminal("check", *model, "talk.srt", cwd=tmp_path)[1]) == wanted
+        assert ("\x1b[1mmodel" in on_a_terminal("models", cwd=tmp_path)[1]) == wanted
 
 
 @pytest.mark.usefixtures("coloured")
