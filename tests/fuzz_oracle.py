@@ -17,6 +17,8 @@ from ttconv.scc import reader as scc
 
 #: All spellings of marks, and the hyphens that dashes are made of.
 MARKS = ',.?!:;—…–‒―-。，、？！：；\u037e؟،؛।"“”„‟«»‹›¿¡'
+#: EBU STL's padding, and its quotation marks, as Latin-1 reads them.
+_EBU_SIGNS = str.maketrans({"\x8f": None, "\xaa": "“", "\xba": "”", "\xa9": "‘", "\xb9": "’"})
 #: Formats in which a mark can have a row of its own, and the column of the text.
 _ROWS = {"ctm": 4}
 #: Keys of JSON numbers that count the characters of a text.
@@ -55,6 +57,9 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
         before, after = _captions(source), _captions(output)
         assert before == after, f"ttconv sees other captions: {before}, {after}"
         return
+    if format == "ebu-stl":
+        assert len(source) == len(output), "blocks have another size"
+        source, output = (text.translate(_EBU_SIGNS) for text in (source, output))
     before, after = (_plain(format, text, _is_json(source)) for text in (source, output))
     if before == after or any(_same_gaps(format, source, output, entities) for entities in (True, False)):
         return

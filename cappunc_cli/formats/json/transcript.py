@@ -120,9 +120,12 @@ class Transcript:
 
     def _stream(self, fields: Iterable[Field], track: Track, marks: bool = True) -> Stream:
         """A new stream; each string counts once, as a copy may turn out to be the words themselves."""
-        own = [field for field in fields if field.literal.start not in self._literals]
-        stream = Stream(own, track.new_mark, marks=marks)
-        self._literals |= {field.literal.start: (field, stream) for field in own}
+        own: dict[int, Field] = {}
+        for field in fields:
+            if field.literal.start not in self._literals:
+                own.setdefault(field.literal.start, field)
+        stream = Stream([*own.values()], track.new_mark, marks=marks)
+        self._literals |= {start: (field, stream) for start, field in own.items()}
         return stream
 
     def _align(self, spoken: list[Spoken], tokens: Sequence[Token], marks: bool = True) -> list[Spoken]:

@@ -439,6 +439,14 @@ def test_long_runs_stay_aligned() -> None:
     assert equal > 0.97 * len(theirs)
 
 
+def test_an_entity_that_two_blocks_refer_to_is_one_copy() -> None:
+    value = json.loads((FIXTURES / "json/draftjs/entities.json").read_text("utf-8"))
+    value["blocks"] *= 2
+    source = json.dumps(value)
+    document = formats.read(source, "x.json")
+    check_change(document, source, [word.text.upper() for word in document.words])
+
+
 def test_a_numbered_item_stays_when_its_mark_goes() -> None:
     document = fixture("json/aws/numbered-items.json")
     bare = json.loads(formats.write(document, [strip(word.text)[0] for word in document.words]))
