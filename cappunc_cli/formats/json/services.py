@@ -98,8 +98,8 @@ def _speechmatics(value: object) -> Iterator[Track]:
     """
     for message in listed(value):
         results = nodes(message, "results[]")
-        kinds = {result.get("type") for result in results}
-        if message.get("message", "AddTranscript") != "AddTranscript" or kinds - {"word", "punctuation", "entity"}:
+        known = all(result.get("type") in ("word", "punctuation", "entity") for result in results)
+        if message.get("message", "AddTranscript") != "AddTranscript" or not known:
             continue
         fields: list[Field] = []
         glued = False

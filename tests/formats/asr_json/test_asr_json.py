@@ -439,6 +439,11 @@ def test_long_runs_stay_aligned() -> None:
     assert equal > 0.97 * len(theirs)
 
 
+def test_a_result_of_no_known_type_is_no_transcript() -> None:
+    word = {"type": "word", "start_time": 0, "end_time": 1, "alternatives": [{"content": "hi"}]}
+    assert formats.read(json.dumps({"results": [word, {"type": ["word"]}]}), "x.json").texts == []
+
+
 def test_an_entity_that_two_blocks_refer_to_is_one_copy() -> None:
     value = json.loads((FIXTURES / "json/draftjs/entities.json").read_text("utf-8"))
     value["blocks"] *= 2
