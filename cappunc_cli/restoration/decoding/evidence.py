@@ -175,7 +175,7 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
         joined[at : at + len(written) - 1] = True
     for i, label in enumerate(old):
         # `LeBRON` in a text in capitals is LeBron; `THAT'S` is no such form, nor `lT`, which was read for `IT`.
-        if known.cases[i] < 0 and label.case is Case.MIXED and label.form[0].isupper() and not label.form.isupper():
+        if label.case is Case.MIXED and known.cases[i] < 0 and label.form[:1].isupper() and not label.form.isupper():
             changes.setdefault(i, replace(label, form=spoken_form(label.form)))
     shortened = _abbreviated(passage)
     labels = [changes.get(i, label) for i, label in enumerate(old)]

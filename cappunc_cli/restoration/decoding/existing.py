@@ -277,6 +277,9 @@ def _prior() -> Floats:
     return found
 
 
+_PRIOR = _prior()
+
+
 def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
     """The probabilities [steps, marks, cases] of the states.
 
@@ -290,7 +293,7 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
         steps.append(products / products.max(1, keepdims=True))
     marks, case = steps
     gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _MARK_STATES[:, 1]]
-    flat, prior = gains.reshape(len(gains), -1), _prior().ravel()
+    flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
     forward = np.empty_like(flat)
     state = prior
     for i, gain in enumerate(flat):
