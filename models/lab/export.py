@@ -24,6 +24,7 @@ from cappunc_cli.features.train.network import read_weights
 from cappunc_cli.features.train.trainer import CHECKPOINT, trained_weights
 from cappunc_cli.restoration.models.graph import Weights
 from models.lab import pause_tables
+from models.lab.arrays import load_lexicon
 from models.lab.corpora import CORPORA
 from models.lab.graphs import save, store_in_four_bits
 from models.lab.network import LabNetwork
@@ -79,11 +80,12 @@ def export(
     pause_tables.settle(network)
     if recipe.averaged and recipe.start:
         average(network, read_weights(recipe.start)[1], recipe.averaged)
+    lexicon = load_lexicon(recipe)
     if kind != "float32":
         with tempfile.TemporaryDirectory() as folder:
-            models.export(network, recipe, Path(folder), "float32")
+            models.export(network, recipe, lexicon, Path(folder), "float32")
             parity(network, Path(folder) / "model.onnx")
-    models.export(network, recipe, directory, kind)
+    models.export(network, recipe, lexicon, directory, kind)
     if recipe.word_bits == 4 and kind != "float32":
         model = onnx.load(directory / "model.onnx")
         store_in_four_bits(model, network.words.weight.detach().numpy())

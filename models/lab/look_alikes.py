@@ -9,7 +9,7 @@ from rapidfuzz.distance import Indel
 from tokenizers import Tokenizer
 
 from cappunc_cli.features.train.dataset import Ints, Vocabulary
-from cappunc_cli.features.train.windows import AsrNoise
+from models.lab.asr_noise import AsrNoise
 
 #: The number of frequent words that are compared, of look-alikes kept for each, and the least similarity.
 _COMPARED, _KEPT, _LIKE = 8_000, 8, 0.6

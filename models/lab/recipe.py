@@ -25,6 +25,12 @@ class LabRecipe(Recipe):
     card: dict[str, Any] = field(default_factory=dict)
     #: The folder of the prepared arrays if it is not `runs`/data.
     prepared: Path | None = None
+    #: The share of windows with simulated ASR errors (`asr_noise`), and the largest share of words in error there.
+    noise: float
+    noise_rate: float
+    #: So many words at each end of a window have only `edge_weight` in the loss.
+    edge: int
+    edge_weight: float
     #: The share of substituted words (`noise`) that are spelled like the right one.
     similar: float = 0.0
     #: The share of untimed windows that are cut into captions, so that the gaps between these are known.

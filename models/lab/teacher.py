@@ -16,6 +16,7 @@ from cappunc_cli.features.train.dataset import Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, mixed_precision, read_weights
 from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.registry import ModelConfig
+from models.lab import arrays
 from models.lab.recipe import LabRecipe
 from models.lab.windows import LabBatch
 
@@ -53,7 +54,7 @@ class Teacher:
             words = recipe.arrays() / TEACHERS_WORDS
             if not words.exists():
                 raise BadModel("the teacher has another tokenizer: prepare the recipe again with it", str(directory))
-            self._vocabulary = Vocabulary.load(words)
+            self._vocabulary = arrays.load(Vocabulary, words)
         shape, weights = read_weights(directory / "model.onnx")
         self._languages = list(config.languages)
         self._network = JointNetwork(shape)

@@ -18,24 +18,28 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
-    LabelledWords,
     Learner,
     Progress,
     make_optimiser,
+    paired_targets,
     resume,
     run,
     score_heldout,
@@ -44,6 +48,7 @@ from cappunc_cli.features.train.trainer import (
 from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape
 from models.lab import encoders, pause_tables, vocabulary_transfer
+from models.lab.arrays import running_pieces
 from models.lab.corpora import CORPORA
 from models.lab.mark_chain import negative_log_likelihood, pad_texts
 from models.lab.network import Extras, LabNetwork, start_from, stored_shape
@@ -57,6 +62,42 @@ _LOG_EVERY = 20  # steps
 _WATCHED = 6
 
 
+class LabelledWords:
+    """The labelled words of a batch: the indices `at` of their last pieces, and their weights in the loss."""
+
+    def __init__(self, batch: LabBatch, device: torch.device) -> None:
+        self.batch, self.device = batch, device
+        self.at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
+        self.weights = self.of(batch.weights)
+
+    def of(self, values: NDArray[Any]) -> Tensor:
+        """The values [rows, pieces, …] of the words, [words, …]."""
+        return torch.from_numpy(values).to(self.device).flatten(0, 1)[self.at]
+
+    def mean(self, losses: Tensor) -> Tensor:
+        """The weighted mean of a loss per word."""
+        return (losses * self.weights).sum() / self.weights.sum()
+
+    def entropy(self, logits: Tensor, target: Tensor) -> Tensor:
+        """The cross-entropy of logits [words, labels] and labels [words] or their probabilities [words, labels]."""
+        return self.mean(F.cross_entropy(logits.float(), target, reduction="none"))
+
+    def paired(self, logits: Tensor, marks: Sequence[str]) -> Tensor:
+        """The binary cross-entropies of the paired marks, of which a word may have several."""
+        target = self.of(paired_targets(self.batch, marks))
+        return self.mean(F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none").sum(-1))
+
+
+def attention_of(device: torch.device) -> AbstractContextManager[None]:
+    """The fastest attention where autocast is on.
+
+    On a CPU with bf16 matrix units plain products are faster than the fused attention, whose backward pass does not use
+    these units.
+    """
+    plain = device.type == "cpu" and torch.is_autocast_enabled("cpu")
+    return sdpa_kernel(SDPBackend.MATH) if plain else nullcontext()
+
+
 def loss_of(
     network: LabNetwork, batch: LabBatch, recipe: LabRecipe, device: torch.device, teacher: Teacher | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -66,7 +107,7 @@ def loss_of(
     """
     taught = teacher.read(batch) if teacher is not None else None
     words = LabelledWords(batch, device)
-    with mixed_precision(device):
+    with mixed_precision(device), attention_of(device):
         ids, attention, pauses, turns = tensors(batch, device)
         states = network.encode(ids, attention, pauses, turns, torch.from_numpy(batch.styles).to(device))
         case, marks, *around = network.heads(states.flatten(0, 1)[words.at])
@@ -110,7 +151,8 @@ def network_of(recipe: LabRecipe, weights: Mapping[str, Tensor] | None = None) -
     elif start is None and recipe.network:
         initialise(network)
         words = network.words.weight.data
-        words.copy_(torch.from_numpy(vectors_from_own_text(recipe, words.numpy())))
+        pieces = running_pieces(recipe, recipe.corpora)
+        words.copy_(torch.from_numpy(vectors_from_own_text(pieces, words.numpy())))
     else:
         start_from(network, load_file(start) if start else encoders.read("minilm").state)
     if weights is None:

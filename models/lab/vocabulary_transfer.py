@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 from tokenizers import Tokenizer
 
-from cappunc_cli.features.train.spectral import Floats, Ints, pieces_of, spectral, unit
+from cappunc_cli.features.train.spectral import Floats, Ints, spectral, unit
+from models.lab.arrays import running_pieces
 from models.lab.recipe import LabRecipe
 
 _ALIGNED = 8000  # the most frequent pieces of each side, which are aligned
@@ -37,12 +38,12 @@ def transferred_vectors(recipe: LabRecipe, vectors: Floats) -> tuple[Floats, Int
     source = LabRecipe.load(recipe.transfer["recipe"])
     theirs = Tokenizer.from_file(str(source.tokenizer)).get_vocab()
     ours = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab()
-    known, known_counts = spectral(pieces_of(source, source.corpora), len(theirs))
+    known, known_counts = spectral(running_pieces(source, source.corpora), len(theirs))
     sums = np.zeros((len(ours), vectors.shape[1]))
     weights = np.zeros(len(ours))
     for code in recipe.decoding["languages"]:
         own = [name for name in recipe.corpora if name.startswith(f"{code}/")]
-        space, counts = spectral(pieces_of(recipe, own), len(ours))
+        space, counts = spectral(running_pieces(recipe, own), len(ours))
         mine, other = _frequent(counts), _frequent(known_counts)
         pairs = _pairs(recipe.transfer["pairs"], code, ours, theirs, mine, other)
         near = aligned(space[mine], known[other], np.array(pairs))

@@ -11,7 +11,9 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.features.train.dataset import UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
-from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
+from cappunc_cli.features.train.windows import IGNORED, Batch, Windows, blur_pauses
+from models.lab.arrays import load_stream, load_vocabulary
+from models.lab.asr_noise import AsrNoise
 from models.lab.look_alikes import LookAlikes, look_alikes
 from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
@@ -23,13 +25,14 @@ _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 
 @dataclass(frozen=True, slots=True)
 class LabBatch(Batch):
-    """A batch whose rows say where they are from.
+    """A batch whose words have weights in the loss, and whose rows say where they are from.
 
-    `styles` (rows, corpora) has the blend of corpora whose style a row names, zeros if it names none (no columns if the
-    recipe has no styles). `types` (rows, pieces) has the type of each word at its last piece, `languages` (rows) the
-    language of each row's corpus.
+    `weights` (rows, pieces) are those of words, at their last pieces. `styles` (rows, corpora) has the blend of corpora
+    whose style a row names, zeros if it names none (no columns if the recipe has no styles). `types` (rows, pieces) has
+    the type of each word at its last piece, `languages` (rows) the language of each row's corpus.
     """
 
+    weights: NDArray[np.float32]
     styles: NDArray[np.float32]
     types: NDArray[np.int64]
     languages: NDArray[np.str_]
@@ -49,6 +52,7 @@ class LabWindows(Windows):
         unordered: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(recipe, streams, vocabulary)
+        self.errors = AsrNoise()
         self.ellipsis = ellipsis
         self.timed = np.array([streams[name].timed for name in self.names])
         self.line_ends = {
@@ -64,9 +68,9 @@ class LabWindows(Windows):
     def load(cls, recipe: LabRecipe, corpora: Mapping[str, Source]) -> LabWindows:
         """Load the prepared arrays of a recipe."""
         names = recipe.texts()
-        streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in names}
+        streams = {name: load_stream(recipe, name) for name in names}
         ellipsis = {name: corpora[name].ellipsis for name in names}
-        vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")
+        vocabulary = load_vocabulary(recipe)
         unordered = frozenset(name for name in recipe.corpora if corpora[name].unordered)
         windows = cls(recipe, streams, ellipsis, vocabulary, unordered)
         if recipe.noise and recipe.similar:
@@ -92,12 +96,30 @@ class LabWindows(Windows):
     ) -> LabBatch:
         """Pack samples of the corpora `names`, whose rows name `styles`."""
         batch = self.pack(samples, pieces)
-        types = np.zeros(batch.ids.shape, np.int64)
+        types, weights = np.zeros(batch.ids.shape, np.int64), np.zeros(batch.ids.shape, np.float32)
+        edge, weight = self.recipe.edge, self.recipe.edge_weight
         for row, sample in enumerate(samples):
             last = np.flatnonzero(batch.marks[row] != IGNORED)
             types[row, last] = sample.types[: len(last)]
+            own = np.ones(len(sample.types), np.float32)
+            own[:edge] *= weight
+            own[len(own) - edge :] *= weight
+            weights[row, last] = own[: len(last)]
         known = {field.name: getattr(batch, field.name) for field in fields(batch)}
-        return LabBatch(**known, styles=styles, types=types, languages=np.array([language_of(name) for name in names]))
+        languages = np.array([language_of(name) for name in names])
+        return LabBatch(**known, weights=weights, styles=styles, types=types, languages=languages)
+
+    def draw(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
+        """A window of a corpus, with errors, pauses and changes of speaker as the recipe asks for them."""
+        sample = self.excerpt(name, pieces, rng)
+        if rng.random() < self.recipe.noise:
+            rate = rng.random() * self.recipe.noise_rate
+            sample = self.errors.put(sample, rate, self.streams[name].types, rng)
+        sample = self.fit(sample, pieces)
+        if rng.random() > self.recipe.turns:
+            sample.turns[:] = False
+        self.show_pauses(sample, rng)
+        return sample
 
     def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
         """Words that follow each other in a corpus, or lines of an unordered one."""
@@ -133,7 +155,7 @@ class LabWindows(Windows):
             return
         if untimed and self.silences and rng.random() < self.recipe.synthetic:
             _add_pauses(sample, self.silences[rng.integers(len(self.silences))], rng)
-        super().show_pauses(sample, rng)
+        blur_pauses(sample, self.recipe.pauses, rng)
 
 
 def language_of(corpus: str) -> str:

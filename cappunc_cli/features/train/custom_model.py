@@ -23,7 +23,8 @@ from cappunc_cli.features.train.dataset import prepare
 from cappunc_cli.features.train.export import export, write_json
 from cappunc_cli.features.train.options import TrainOptions
 from cappunc_cli.features.train.recipe import custom_recipe
-from cappunc_cli.features.train.trainer import CHECKPOINT, Progress, network_of, train, trained_weights
+from cappunc_cli.features.train.trainer import CHECKPOINT, Progress, train
+from cappunc_cli.features.train.windows import Windows
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 #: How often the held-out end is scored in a run, at least so many steps apart, and how often in vain until it stops.
@@ -48,16 +49,14 @@ def build_custom_model(
     recipe = custom_recipe(options, work, words, list(documents))
     if notice:
         log(notice)
-    resumed = heldout.exists()
-    log(f"{words:,} words{'; going on' if resumed else ''}")
-    if not resumed:
-        prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})
-        # Written last: it tells a resumed run that everything is prepared.
-        heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
+    log(f"{words:,} words{'; going on' if has_learnt(output) else ''}")
+    heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
+    text = prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})
     look_every = max(recipe.tokens // recipe.batch // _LOOKS, _APART)
-    train(recipe, torch.device(options.device), report, look_every, _PATIENCE)
+    windows = Windows(recipe, text.streams, text.vocabulary)
+    network = train(recipe, windows, torch.device(options.device), report, (look_every, _PATIENCE))
     log("exporting")
-    export(network_of(recipe, trained_weights(recipe)).eval(), recipe, output)
+    export(network, recipe, text.lexicon, output)
     log("scoring the held-out end")
     scores = _score(output, heldout)
     write_json(output / "eval.json", scores)

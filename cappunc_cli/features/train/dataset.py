@@ -2,18 +2,16 @@
 
 A *type* is a distinct written word (`Hello,`); its bare word, pieces, case and mark are computed once with
 `labels.strip`, as in decoding. A corpus is then an int32 array of type numbers with parallel arrays of pauses and turn
-ends, and a window is a few numpy look-ups. `prepare` writes the arrays of a recipe.
+ends, and a window is a few numpy look-ups. `prepare` makes the arrays of a recipe.
 """
 
 from __future__ import annotations
 
-import logging
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,6 @@ from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_pie
 Ints = NDArray[np.int32]
 
 PAIRED_MARKS = tuple(PairedMark)
-COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
 UNKNOWN_PAUSE = -1
 
 # A mark that stands alone belongs to the word before it: `it was — well`.
@@ -60,13 +57,8 @@ class TokenStream:
         """Whether any pause is known."""
         return bool((self.pauses != UNKNOWN_PAUSE).any())
 
-    def save(self, path: Path) -> None:
-        np.savez(path, types=self.types, pauses=self.pauses, turn_ends=self.turn_ends, document_ends=self.document_ends)
-
-    @classmethod
-    def load(cls, path: Path) -> TokenStream:
-        with np.load(path) as arrays:
-            return cls(arrays["types"], arrays["pauses"], arrays["turn_ends"], arrays["document_ends"])
+    def take(self, index: NDArray[Any]) -> TokenStream:
+        return TokenStream(*(getattr(self, name)[index] for name in self.__slots__))
 
 
 @dataclass(slots=True)
@@ -79,7 +71,6 @@ class WindowSample:
     around: NDArray[np.uint8]
     pauses: Ints
     turns: NDArray[np.bool_]
-    weights: NDArray[np.float32]
 
     def take(self, index: NDArray[np.int64]) -> WindowSample:
         return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
@@ -98,14 +89,6 @@ class Vocabulary:
     starts: Ints
     pieces: Ints
     frame: Ints
-
-    def save(self, path: Path) -> None:
-        np.savez(path, **{name: getattr(self, name) for name in self.__slots__})
-
-    @classmethod
-    def load(cls, path: Path) -> Vocabulary:
-        with np.load(path) as arrays:
-            return cls(**{name: arrays[name] for name in cls.__slots__})
 
 
 def read_stream(corpus: Corpus, types: Types) -> TokenStream:
@@ -202,8 +185,6 @@ def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
     return sorted(mixed | acronyms)
 
 
-logger = logging.getLogger(__name__)
-
 #: Words from which a vocabulary is learnt.
 _LEARNT = 4_000_000
 
@@ -244,16 +225,20 @@ def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe) -> Toke
     return tokenizer
 
 
-def prepare(recipe: Recipe, corpora: Mapping[str, Corpus]) -> list[str]:
-    """Write one stream per corpus, the vocabulary and the mixed-case lexicon; returns the bare word of each type."""
-    folder = recipe.arrays()
-    folder.mkdir(parents=True, exist_ok=True)
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """The corpora of a recipe by name, all their types with the bare word of each, and the lexicon's forms."""
+
+    streams: Mapping[str, TokenStream]
+    vocabulary: Vocabulary
+    bares: Sequence[str]
+    lexicon: Sequence[str]
+
+
+def prepare(recipe: Recipe, corpora: Mapping[str, Corpus]) -> Arrays:
+    """The arrays of corpora by name; a recipe without a tokenizer learns one. Raises BadModel as `build_vocabulary`."""
     types = Types()
-    streams: dict[str, TokenStream] = {}
-    for name in recipe.texts():
-        began = time.monotonic()
-        streams[name] = read_stream(corpora[name], types)
-        logger.info("%s: %s words in %.0f s", name, f"{len(streams[name].types):,}", time.monotonic() - began)
+    streams = {name: read_stream(corpus, types) for name, corpus in corpora.items()}
     if not recipe.tokenizer.exists():
         recipe.tokenizer.parent.mkdir(parents=True, exist_ok=True)
         learn(types, streams, recipe).save(str(recipe.tokenizer))
@@ -262,15 +247,6 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus]) -> list[str]:
     tokenizer.no_truncation()
     vocabulary, bares = build_vocabulary(types, tokenizer)
     is_word = np.array([bool(bare) for bare in bares])
-    counts = np.zeros(len(types), np.int64)
-    for name, stream in streams.items():
-        keep = is_word[stream.types]
-        kept = TokenStream(stream.types[keep], stream.pauses[keep], stream.turn_ends[keep], stream.document_ends[keep])
-        (folder / name).parent.mkdir(exist_ok=True)
-        kept.save(folder / f"{name}.npz")
-        if name in recipe.corpora:
-            counts += np.bincount(kept.types, minlength=len(types))
-    vocabulary.save(folder / "vocabulary.npz")
-    (folder / "lexicon.txt").write_text("\n".join(case_lexicon(types, counts)) + "\n", "utf-8")
-    logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")
-    return bares
+    words = {name: stream.take(is_word[stream.types]) for name, stream in streams.items()}
+    counts = sum(np.bincount(words[name].types, minlength=len(types)) for name in recipe.corpora)
+    return Arrays(words, vocabulary, bares, case_lexicon(types, np.asarray(counts)))

@@ -15,20 +15,22 @@ from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restoration.models.graph import Weights, build
 
 
-def export(network: JointNetwork, recipe: Recipe, directory: Path, kind: Weights = "blocks") -> None:
+def export(
+    network: JointNetwork, recipe: Recipe, lexicon: Sequence[str], directory: Path, kind: Weights = "blocks"
+) -> None:
     """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`."""
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     metadata = {"type": "cappunc joint case and marks", "name": recipe.name}
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "model.onnx").write_bytes(build(arrays, network.shape, kind, metadata).SerializeToString())
+    (directory / "lexicon.txt").write_text("\n".join(lexicon) + "\n", "utf-8")
     write_beside(recipe, directory, ["model.onnx"], network.shape.positions)
 
 
 def write_beside(
     recipe: Recipe, directory: Path, weights: Sequence[str], positions: int, config: str = "config.json"
 ) -> None:
-    """Write tokenizer.json, lexicon.txt and the `config` beside the files `weights`; `positions` is `max_pieces`."""
-    (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
+    """Write tokenizer.json and the `config` beside lexicon.txt and the files `weights`; `positions` is `max_pieces`."""
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -9,7 +9,6 @@ which a word can have several besides its one mark (opening marks, quotes), have
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import torch
@@ -36,23 +35,10 @@ class Block(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, d/H) each
-        mixed = attention(q, k, v, mask).transpose(1, 2).reshape(b, t, d)
+        mask = None if mask is None else mask.to(q.dtype)
+        mixed = F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(b, t, d)
         x = self.norm1(x + self.dropout(self.out(mixed)))
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
-
-
-def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1): q, k, v (B, H, T, d), additive mask."""
-    if mask is not None:
-        mask = mask.to(q.dtype)
-    if q.device.type != "cpu" or q.dtype == torch.float32:
-        return F.scaled_dot_product_attention(q, k, v, mask)
-    # On a CPU with bf16 matrix units plain products are faster than the fused attention, whose
-    # backward pass does not use these units.
-    scores = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2)  # (B, H, T, T)
-    if mask is not None:
-        scores = scores + mask
-    return torch.softmax(scores, -1) @ v
 
 
 class JointNetwork(nn.Module):

@@ -6,7 +6,7 @@ their neighbours, here with left and right neighbours kept separate, because mar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy.sparse as sparse
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from cappunc_cli.features.train.dataset import TokenStream, Vocabulary
-from cappunc_cli.features.train.recipe import Recipe
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -27,12 +26,12 @@ _SELDOM = 3  # pieces seen less often get no spectral vector
 _BLOCKS = (((-1,), 1.0), ((1,), 1.0), ((-2,), 0.7), ((2,), 0.7), ((-5, -4, -3, -2, -1, 1, 2, 3, 4, 5), 1.0))
 
 
-def vectors_from_own_text(recipe: Recipe, initial: Floats) -> Floats:
+def vectors_from_own_text(pieces: Ints, initial: Floats) -> Floats:
     """Vectors (V, size) for a network from scratch: spectral vectors of its own text, `initial` for rare pieces.
 
     They have the norm of the usual initialisation; words with similar contexts start with similar vectors.
     """
-    space, counts = spectral(pieces_of(recipe, recipe.corpora), len(initial), initial.shape[1])
+    space, counts = spectral(pieces, len(initial), initial.shape[1])
     seen = counts >= _SELDOM
     found = initial.copy()
     found[seen, : space.shape[1]] = unit(space[seen]) * np.sqrt(initial.shape[1])
@@ -81,19 +80,14 @@ def unit(vectors: Floats) -> Floats:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def pieces_of(recipe: Recipe, names: Iterable[str]) -> Ints:
-    """The pieces of running text of some of a recipe's corpora, in proportion to their shares of its windows."""
-    vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")
-    shares = {name: recipe.corpora[name] for name in names}
-
-    def parts() -> Iterator[Ints]:
-        for name, share in shares.items():
-            stream = TokenStream.load(recipe.arrays() / f"{name}.npz")
-            types = stream.types[: int(_WORDS * share / sum(shares.values()))]
-            starts = vocabulary.starts[types]
-            lengths = vocabulary.starts[types + 1] - starts
-            ends = np.cumsum(lengths)
-            yield vocabulary.pieces[np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)].astype(np.int64)
-            yield np.zeros(5, np.int64)
-
-    return np.concatenate(list(parts()))
+def pieces_of(streams: Mapping[str, TokenStream], shares: Mapping[str, float], vocabulary: Vocabulary) -> Ints:
+    """The pieces of running text of some corpora, in proportion to their shares; piece 0 separates them."""
+    parts: list[Ints] = []
+    for name, share in shares.items():
+        types = streams[name].types[: int(_WORDS * share / sum(shares.values()))]
+        starts = vocabulary.starts[types]
+        lengths = vocabulary.starts[types + 1] - starts
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+        parts += [vocabulary.pieces[places].astype(np.int64), np.zeros(5, np.int64)]
+    return np.concatenate(parts)

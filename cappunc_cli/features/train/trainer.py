@@ -15,10 +15,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
-from cappunc_cli.features.train import spectral
-from cappunc_cli.features.train.dataset import PAIRED_MARKS, TokenStream, Vocabulary
+from cappunc_cli.features.train.dataset import PAIRED_MARKS
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.features.train.spectral import pieces_of, vectors_from_own_text
 from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
 from cappunc_cli.restoration.models.graph import NetworkShape
 
@@ -98,11 +98,7 @@ class RunState:
 
 
 def run(
-    recipe: Recipe,
-    learner: Learner,
-    report: Callable[[Progress], None],
-    look_every: int,
-    patience: int = 0,
+    recipe: Recipe, learner: Learner, report: Callable[[Progress], None], look_every: int, patience: int = 0
 ) -> None:
     """Run or resume to the end of the recipe; `report` is called after each step.
 
@@ -131,8 +127,7 @@ def run(
                 development = learner.score()
                 state.judge(development)
                 if patience and not state.worse:
-                    weights = {"network": learner.network.state_dict(), "tokens": state.tokens}
-                    torch.save(weights, recipe.runs / BEST)
+                    torch.save({"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / BEST)
             report(Progress(state.step, state.tokens, recipe.tokens, losses, rate, development))
             if time.monotonic() - saved_at > SAVE_EVERY:
                 save()
@@ -171,53 +166,32 @@ def micro_f1(guesses: Sequence[NDArray[np.integer]], golds: Sequence[NDArray[np.
     return float(2 * hits / max(there, 1))
 
 
-def load_windows(recipe: Recipe) -> Windows:
-    """Load the prepared arrays of a recipe."""
-    streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in recipe.texts()}
-    return Windows(recipe, streams, Vocabulary.load(recipe.arrays() / "vocabulary.npz"))
-
-
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
     """The inputs of a batch on `device`: ids, attention, pauses, turns."""
     return [torch.from_numpy(a).to(device) for a in (batch.ids, batch.attention, batch.pauses, batch.turns)]
 
 
-class LabelledWords:
-    """The labelled words of a batch: the indices `at` of their last pieces, and their weights in the loss."""
-
-    def __init__(self, batch: Batch, device: torch.device) -> None:
-        self.batch, self.device = batch, device
-        self.at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
-        self.weights = self.of(batch.weights)
-
-    def of(self, values: NDArray[Any]) -> Tensor:
-        """The values [rows, pieces, …] of the words, [words, …]."""
-        return torch.from_numpy(values).to(self.device).flatten(0, 1)[self.at]
-
-    def mean(self, losses: Tensor) -> Tensor:
-        """The weighted mean of a loss per word."""
-        return (losses * self.weights).sum() / self.weights.sum()
-
-    def entropy(self, logits: Tensor, target: Tensor) -> Tensor:
-        """The cross-entropy of logits [words, labels] and labels [words] or their probabilities [words, labels]."""
-        return self.mean(F.cross_entropy(logits.float(), target, reduction="none"))
-
-    def paired(self, logits: Tensor, marks: Sequence[str]) -> Tensor:
-        """The binary cross-entropies of the paired marks, of which a word may have several."""
-        bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in marks], np.uint8)
-        target = self.of((self.batch.around[..., None] & bits > 0).astype(np.float32))
-        return self.mean(F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none").sum(-1))
+def paired_targets(batch: Batch, marks: Sequence[str]) -> NDArray[np.float32]:
+    """Which of the paired marks each piece has [rows, pieces, marks]; a word may have several."""
+    bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in marks], np.uint8)
+    return (batch.around[..., None] & bits > 0).astype(np.float32)
 
 
 def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The losses of all marks and of case: weighted cross-entropies over the words of a batch."""
-    words = LabelledWords(batch, device)
+    """The losses of all marks and of case: cross-entropies, binary ones of paired marks, over the words of a batch."""
+    at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
     with mixed_precision(device):
-        case, marks, *around = network.heads(network.encode(*tensors(batch, device)).flatten(0, 1)[words.at])
-    loss = words.entropy(marks, words.of(batch.marks))
+        case, marks, *around = network.heads(network.encode(*tensors(batch, device)).flatten(0, 1)[at])
+
+    def labels(values: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(values).to(device).flatten(0, 1)[at]
+
+    loss = F.cross_entropy(marks.float(), labels(batch.marks))
     if around:
-        loss = loss + words.paired(around[0], recipe.around)
-    return loss, words.entropy(case, words.of(batch.cases)) * recipe.case_weight
+        target = labels(paired_targets(batch, recipe.around))
+        paired = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none")
+        loss = loss + paired.sum(-1).mean()
+    return loss, F.cross_entropy(case.float(), labels(batch.cases)) * recipe.case_weight
 
 
 @torch.no_grad()
@@ -261,32 +235,33 @@ def make_optimiser(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimiz
     return torch.optim.AdamW(settings, betas=(0.9, 0.98), fused=True)
 
 
-def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
-    """The network of a recipe, with `weights`, those of its `start`, or random ones."""
-    start: Mapping[str, Tensor] | None = None
+def network_of(recipe: Recipe, windows: Windows) -> JointNetwork:
+    """The network that a run begins with: that of its `start`, or one with random weights and vectors of its text."""
     if recipe.start is not None:
-        shape, start = read_weights(recipe.start)
-    else:
-        vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
-        bins, around = len(recipe.pause_bins_ms) + 1, len(recipe.around)
-        shape = NetworkShape(vocabulary=vocabulary, pause_bins=bins, around=around, **recipe.network)
+        shape, weights = read_weights(recipe.start)
+        network = JointNetwork(shape, recipe.dropout)
+        network.load_state_dict(weights)
+        return network
+    vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
+    bins, around = len(recipe.pause_bins_ms) + 1, len(recipe.around)
+    shape = NetworkShape(vocabulary=vocabulary, pause_bins=bins, around=around, **recipe.network)
     network = JointNetwork(shape, recipe.dropout)
-    if (known := start if weights is None else weights) is not None:
-        network.load_state_dict(known)
-    else:
-        initialise(network)
-        words = network.words.weight.data
-        words.copy_(torch.from_numpy(spectral.vectors_from_own_text(recipe, words.numpy())))
+    initialise(network)
+    words = network.words.weight.data
+    pieces = pieces_of(windows.streams, recipe.corpora, windows.vocabulary)
+    words.copy_(torch.from_numpy(vectors_from_own_text(pieces, words.numpy())))
     return network
 
 
 def train(
-    recipe: Recipe, device: torch.device, report: Callable[[Progress], None], look_every: int, patience: int
-) -> None:
-    """Run or resume a recipe to its end, as `run`."""
+    recipe: Recipe, windows: Windows, device: torch.device, report: Callable[[Progress], None], looks: tuple[int, int]
+) -> JointNetwork:
+    """Run or resume a recipe to its end and return the best network; `looks` are those of `run`, and the patience."""
     torch.manual_seed(recipe.seed)
-    windows = load_windows(recipe)
-    network = network_of(recipe, resume(recipe).get("network")).to(device).train()
+    network = network_of(recipe, windows)
+    if saved := resume(recipe):
+        network.load_state_dict(saved["network"])
+    network.to(device).train()
 
     def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:
         batch = windows.batch(rng)
@@ -295,4 +270,6 @@ def train(
     def score() -> dict[str, float]:
         return score_heldout(network, windows, windows.names, device)
 
-    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), report, look_every, patience)
+    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), report, *looks)
+    network.load_state_dict(trained_weights(recipe))
+    return network.cpu().eval()

@@ -38,7 +38,7 @@ from models.lab.gru.gru_start import start_from_exported
 from models.lab.recipe import LabRecipe
 from models.lab.teacher import Teacher, TeacherLabels
 from models.lab.trainer import largest_corpora, log_of
-from models.lab.windows import LabWindows
+from models.lab.windows import LabBatch, LabWindows
 
 #: Words of look-ahead that the held-out ends are scored with.
 LOOK_AHEAD = 8
@@ -93,6 +93,7 @@ class WordBatch:
 def words_of(batch: Batch, taught: TeacherLabels | None = None) -> WordBatch:
     """Convert a batch of windows from pieces to words, with a teacher's soft labels; a cut-off last word is dropped."""
     known = batch.marks != IGNORED
+    weights = batch.weights if isinstance(batch, LabBatch) else known
     rows, places = np.nonzero(known)
     lengths = known.sum(1)
     shape = len(lengths), int(lengths.max())
@@ -121,7 +122,7 @@ def words_of(batch: Batch, taught: TeacherLabels | None = None) -> WordBatch:
         torch.from_numpy(lengths),
         laid(batch.cases[known], np.int64),
         laid(batch.marks[known], np.int64),
-        laid(batch.weights[known], np.float32),
+        laid(weights[known], np.float32),
         *((laid(part.cpu().numpy(), np.float32) for part in (taught.case, taught.marks)) if taught else ()),
     )
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from cappunc_cli.document.labels import MARK_CLASSES
 from cappunc_cli.features.train.dataset import TokenStream, Vocabulary
-from cappunc_cli.features.train.recipe import Recipe
+from models.lab.recipe import LabRecipe
 from models.lab.windows import LabWindows
 
 STOP = MARK_CLASSES.index(".")
 
 
-def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe) -> None:
+def test_a_house_ellipsis_becomes_comma_or_stop(recipe: LabRecipe) -> None:
     """The types are `was…`, `you` and `Then`."""
     comma, stop, ellipsis = (MARK_CLASSES.index(mark) for mark in ",.…")
     cases, marks = np.array([0, 0, 1], np.int8), np.array([ellipsis, 0, 0], np.int8)
@@ -30,7 +30,7 @@ def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe) -> None:
     assert changed == [comma, 0, stop, 0]
 
 
-def test_untimed_windows_are_cut_into_captions(recipe: Recipe) -> None:
+def test_untimed_windows_are_cut_into_captions(recipe: LabRecipe) -> None:
     """Captions of at most 17 words: in some texts nearly all end a sentence, in others hardly any does."""
     marks, nothing = np.array([0, STOP], np.int8), np.zeros(7000, bool)
     starts, pieces, frame = (np.array(numbers, np.int32) for numbers in ([0, 1, 2], [7, 8], [1, 2]))

@@ -21,6 +21,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 from cappunc_cli.features.train.network import JointNetwork  # noqa: E402
 from cappunc_cli.restoration.models.graph import NetworkShape, build  # noqa: E402
+from models.lab.arrays import save  # noqa: E402
 from models.lab.network import LabNetwork  # noqa: E402
 from models.lab.teacher import TEACHERS_WORDS, Teacher, TeacherLabels, retokenise  # noqa: E402
 from models.lab.trainer import loss_of  # noqa: E402
@@ -125,7 +126,7 @@ def test_it_reads_the_words_in_its_own_pieces(model: Path, recipe: LabRecipe, tm
     starts, pieces, frame = split(["", *(word for row in ROWS for word in row)], tokenizer)
     nothing = np.zeros(len(starts) - 1, np.int8)
     recipe.arrays().mkdir(parents=True)
-    Vocabulary(nothing, nothing, nothing.view("u1"), starts, pieces, frame).save(recipe.arrays() / TEACHERS_WORDS)
+    save(Vocabulary(nothing, nothing, nothing.view("u1"), starts, pieces, frame), recipe.arrays() / TEACHERS_WORDS)
     wide = {
         name: np.repeat(value, 2, axis=1) for name in ("ids", "attention", "pauses", "turns", "types", "marks")
         if (value := getattr(batch, name)) is not None

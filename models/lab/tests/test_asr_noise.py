@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
-from cappunc_cli.features.train.dataset import COMMA, STOP, Ints, WindowSample
-from cappunc_cli.features.train.windows import AsrNoise
+from cappunc_cli.features.train.dataset import Ints, WindowSample
+from models.lab.asr_noise import AsrNoise
+from models.lab.windows import COMMA, STOP
 
 
 def sample(count: int) -> WindowSample:
@@ -20,7 +21,6 @@ def sample(count: int) -> WindowSample:
         np.zeros(count, np.uint8),
         np.full(count, 50, np.int32),
         np.zeros(count, bool),
-        np.ones(count, np.float32),
     )
 
 
