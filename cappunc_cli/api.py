@@ -24,7 +24,6 @@ from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.formats.recogniser_words import RecogniserWords
-from cappunc_cli.formats.registry import CLAIMED
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
@@ -300,7 +299,7 @@ def _content(source: Source, format_hint: str | None, encoding: str | None) -> t
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         return decode(data, None if encoding is None else named_codec(encoding))
     suffix = PurePath(source).suffix.lower() if len(source.splitlines()) == 1 else ""
-    if format_hint is None and suffix in CLAIMED:
+    if format_hint is None and suffix in formats.CLAIMED:
         raise WrongUsage(f"{source!r} looks like a file name: pass Path({source!r}), or format='txt' if it is text")
     return source, UTF_8
 

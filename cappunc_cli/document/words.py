@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 #: (start, stop) of a piece of the source, in characters.
 Span = tuple[int, int]
@@ -77,7 +78,7 @@ class Document:
     words: list[Word]
     notices: tuple[Notice, ...] = ()
     speakers: Mapping[int, str] = field(default_factory=dict)
-    detail: object = None
+    detail: Any = None
     fps: float | None = None
     languages: Mapping[int, str] = field(default_factory=dict)
 

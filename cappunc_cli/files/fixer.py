@@ -210,7 +210,7 @@ class Fixer:
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
         request = self.request
         if fixed.text != source:
-            document = formats.read_again(document, fixed.text)
+            document = formats.read(fixed.text, format=document.format, fps=document.fps)
         stripped = list(map(cached_strip, document.texts))
         terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}

@@ -13,8 +13,7 @@ from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.files.input_files import Job, fixed_name, format_suffixes
 from cappunc_cli.files.storage import PIPE, file_identity, is_pipe, is_standard_output, is_url, joined
 from cappunc_cli.files.urls import is_url_directory, url_exists
-from cappunc_cli.formats import FORMATS
-from cappunc_cli.formats.registry import UNSUPPORTED_FORMATS
+from cappunc_cli.formats import FORMATS, UNSUPPORTED_FORMATS
 from cappunc_cli.layout import CAPTION_FORMATS
 
 

@@ -12,7 +12,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cue_reader import merge_copies, set_inline_times
-from cappunc_cli.formats.cues import Cue, cue_detail, milliseconds
+from cappunc_cli.formats.cues import Cue, milliseconds
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
@@ -120,6 +120,6 @@ class Ass(CueFormat):
     def read(self, text: str) -> Document:
         """Read an ASS file; a text that several layers show at the same time, such as a shadow, is spoken once."""
         document = super().read(text)
-        cues = cue_detail(document).cues
+        cues = document.detail.cues
         set_inline_times(document, [span for cue in cues for span in _karaoke(text, cue)])
         return replace(document, words=list(_spoken_once(document.words, cues)))

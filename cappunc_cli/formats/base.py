@@ -1,19 +1,17 @@
-"""The base classes of all formats, and of those with cues."""
+"""The base classes of all formats, of those with cues,"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from copy import copy
-from dataclasses import replace
-from typing import ClassVar, Self
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
 
 from cappunc_cli.document.words import Copy, Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
 from cappunc_cli.formats.cue_reader import read_words
-from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, cue_detail, milliseconds
+from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, milliseconds
 from cappunc_cli.formats.markup import HIDDEN
 from cappunc_cli.formats.splice import changes, placeholders, shown, splice
 
@@ -29,8 +27,8 @@ class Format(ABC):
 
     1. Subclass this class, or `CueFormat` for timed lines of text, in a module of its own. splice.py edits words in
        place; speech.py finds what is spoken in a line of a caption; xml_elements.py finds elements.
-    2. Name it in the table of registry.py, ahead of any format that would claim its files too, and remove its line
-       from the table of what is not supported.
+    2. Name it in the table of formats/__init__.py, ahead of any format that would claim its files too, and remove its
+       line from the table of what is not supported.
     3. Put small files that you wrote yourself into fixtures/<name>/, at least one with its expected result,
        `<case>.fixed.<ext>`: they are its tests. Add its line to docs/formats.md.
 
@@ -49,16 +47,12 @@ class Format(ABC):
     #: Frames a second of files that do not tell theirs, if a user does.
     fps: float | None = None
 
-    def sniff(self, text: str) -> bool:
-        """Whether the content shows this format.
+    def sniff(self, text: str) -> bool:  # noqa: ARG002
+        """Whether a text is of this format, if its `signature` matches.
 
-        A format without a `signature` needs several lines that agree: one line of text can look like anything.
+        A format without a signature needs several lines that agree: one line of text can look like anything.
         """
-        return self.signature is not None and self.signature.match(text) is not None
-
-    def sniff_named(self, text: str, suffix: str) -> bool:  # noqa: ARG002
-        """As `sniff`, for a file with this suffix that shows no other format; less is enough then."""
-        return False
+        return True
 
     @abstractmethod
     def read(self, text: str) -> Document:
@@ -83,10 +77,9 @@ class Format(ABC):
         """As `write`, but marks that are entries of their own are moved onto their words, if the format has such."""
         return self.write(document, texts)
 
-    def with_texts(self, document: Document, texts: Sequence[str], *, attach: bool = False) -> Document:
-        """The document with new texts, for a new file that is made of it; `attach` as in `attach`."""
-        output = self.attach(document, texts) if attach else self.write(document, texts)
-        return replace(self.with_fps(document.fps).read(output), fps=document.fps)
+    def with_texts(self, document: Document, texts: Sequence[str]) -> Document | None:  # noqa: ARG002
+        """The document with new texts where that is not what `write` writes, for a new file that is made of it."""
+        return None
 
     def shown(self, source: str, copy: Copy) -> str:
         """The text of a copy of a word, as its reader sees it."""
@@ -95,12 +88,6 @@ class Format(ABC):
     def channels(self, document: Document) -> list[tuple[str, str]]:  # noqa: ARG002
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""
         return []
-
-    def with_fps(self, fps: float | None) -> Self:
-        """This format with a frame rate for files in frames that do not tell theirs."""
-        other = copy(self)
-        other.fps = fps
-        return other
 
     def plain_places(self, document: Document) -> list[int | None] | None:  # noqa: ARG002
         """The offset of each word that can be replaced without `write`, None for other words; None if there are none.
@@ -119,14 +106,14 @@ class RegionFormat(Format):
     lasting: ClassVar[bool] = False
     #: Whether a word of letters can be replaced as it is, without quotes or codes.
     replaceable: ClassVar[bool] = True
-
-    def clock(self, text: str) -> StampReader:  # noqa: ARG002
-        """Reads the inline time stamps of a text."""
-        return milliseconds
+    #: Makes of a text what reads its inline time stamps, if these are not clock times.
+    clock: Callable[[str], StampReader] | None = None
+    #: The edits for texts that are safe.
+    edits = staticmethod(changes)
 
     def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
         """The document of these cues."""
-        found = read_words(text, cues, self.hidden, self.clock(text))
+        found = read_words(text, cues, self.hidden, self.clock(text) if self.clock else milliseconds)
         detail = CueDetail(cues, self.hidden, not found.in_pieces, self.lasting, found.in_pieces)
         ordered = tuple(sorted(notices, key=lambda notice: notice.line))
         return Document(self.name, text, found.words, ordered, found.turns.names, detail)
@@ -136,13 +123,11 @@ class RegionFormat(Format):
 
         Changes that would be read back as something other than words are left out (guard.py).
         """
-        detail = cue_detail(document)
-        if not detail.in_pieces:
-            safe = guard.revert_ambiguous(document.source, detail.regions, document.words, texts, detail.hidden)
-            return self.spliced(document, safe)
+        if not document.detail.in_pieces:
+            return splice(document.source, self.edits(document, guard.revert_ambiguous(document, texts)))
         safe = list(texts)
         for _ in range(_ATTEMPTS):
-            output = self.spliced(document, safe)
+            output = splice(document.source, self.edits(document, safe))
             again = self.read(output).texts
             if again == safe:
                 return output
@@ -151,10 +136,6 @@ class RegionFormat(Format):
                 safe = [new if new == read else word.text for new, read, word in columns]
         return document.source
 
-    def spliced(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with texts that are safe."""
-        return super().write(document, texts)
-
     def plain_places(self, document: Document) -> list[int | None] | None:
         """The offset of each word of letters in one fragment: others might be read as an index or a tag if changed.
 
@@ -162,9 +143,8 @@ class RegionFormat(Format):
         """
         if not self.replaceable:
             return None
-        unguarded = guard.unguarded(document.source, cue_detail(document).regions, document.words)
         found: list[int | None] = []
-        for word, is_safe in zip(document.words, unguarded, strict=True):
+        for word, is_safe in zip(document.words, guard.unguarded(document), strict=True):
             (start, stop), *others = [span for copy in word.places for span in copy]
             plain = is_safe and not others and _LETTERS.fullmatch(word.text)
             found.append(start if plain and document.source[start:stop] == word.text else None)

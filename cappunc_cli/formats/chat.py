@@ -57,7 +57,7 @@ class Chat(CueFormat):
         rows = zip(document.texts, texts, begins, ends, free, strict=False)
         return super().write(document, [_in_chat(*row) for row in rows])
 
-    def with_texts(self, document: Document, texts: Sequence[str], *, attach: bool = False) -> Document:  # noqa: ARG002
+    def with_texts(self, document: Document, texts: Sequence[str]) -> Document:
         """The document with new texts as in other files: sentences begin with capitals, and marks touch their words."""
         plain = []
         for text, old in zip(texts, document.texts, strict=True):

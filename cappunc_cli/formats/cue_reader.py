@@ -18,7 +18,7 @@ from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.formats.cues import Cue, StampReader
 from cappunc_cli.formats.markup import joined, units
-from cappunc_cli.formats.speech import WORDS_ALONE, Speech, SpokenWord, speech_in
+from cappunc_cli.formats.speech import WORDS_ALONE, SpokenWord, speech_in
 from cappunc_cli.formats.splice import BREAKS
 
 _TOKEN = re.compile(r"\S+")
@@ -30,66 +30,9 @@ _MARKS = re.compile(r"(?:[^\w\s]|_)+")
 _SHOWN = re.compile(r"[^\W_]")
 
 
-@dataclass(slots=True)
-class CaptionLine:
-    """A caption line and its words; `count` is their number, known even where `words` is left empty."""
-
-    text: str
-    words: list[SpokenWord] = field(default_factory=list)
-    count: int = 0
-
-    def repeats(self, other: CaptionLine) -> bool:
-        """Whether both lines show the same, but for case and marks."""
-        return self.count == other.count and _key(self.text) == _key(other.text)
-
-
-def _key(text: str) -> str:
-    return " ".join(_MARKS.sub("", fold(text)).split())
-
-
-def caption_lines(speech: Speech) -> list[CaptionLine]:
-    """The lines of a cue that show any text."""
-    found = [CaptionLine(text) for text in BREAKS.split(speech.visible.text)]
-    for word in speech.words:
-        found[word.line].words.append(word)
-    for line in found:
-        line.count = len(line.words)
-    return [line for line in found if line.words or _SHOWN.search(line.text)]
-
-
-@dataclass(slots=True)
-class RollDetector:
-    """Detects rolling captions from the share of cues that repeat lines; a repeated `yes` alone proves nothing.
-
-    `rolls` tells whether the cues added so far roll.
-    """
-
-    rolls: bool = False
-    _before: Sequence[CaptionLine] = ()
-    _chances: int = 0
-    _evidence: int = 0
-    _end: int | None = None
-
-    def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
-        """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
-
-        `start` and `end` are the times of the added cue (ms).
-        """
-        if not cue:
-            return 0
-        count = 0
-        if self._before:
-            self._chances += 1
-            sizes = range(min(len(self._before), len(cue), 4), 0, -1)
-            shared = (zip(self._before[-size:], cue[:size], strict=True) for size in sizes)
-            count = next((n for n, pairs in zip(sizes, shared, strict=True) if all(a.repeats(b) for a, b in pairs)), 0)
-            hold = start is not None and end is not None and 0 <= end - start <= _HOLD
-            again = start is not None and start == self._end and count == len(self._before)
-            several = sum(line.count for line in cue) > 1
-            self._evidence += count > 0 and (hold or len(cue) > count or (again and several))
-            self.rolls = self._evidence >= 2 and 5 * self._evidence >= 2 * self._chances
-        self._before, self._end = cue, end
-        return count
+def _key(text: str, words: int) -> str:
+    """What lines that show the same share, but for case and marks; `words` is the number of the line's words."""
+    return f"{words} {' '.join(_MARKS.sub('', fold(text)).split())}"
 
 
 @dataclass(slots=True)
@@ -133,13 +76,15 @@ def read_words(source: str, cues: Sequence[Cue], hidden: re.Pattern[str], clock:
     `hidden` matches the markup in the cues, and `clock` reads inline time stamps.
     """
     reader = CueReader(source, hidden, clock)
-    reader.in_pieces = cues_are_pieces([source[slice(*cue.text)] for cue in cues if cue.shown is None])
+    # What a decoder shows does not roll, and has whole words.
+    in_codes = any(cue.shown is not None for cue in cues)
+    if not in_codes and any(source.startswith(" ", cue.text[0]) for cue in cues):
+        reader.in_pieces = cues_are_pieces([source[slice(*cue.text)] for cue in cues])
     if reader.in_pieces:
         reader.read_pieces(cues)
         return reader
     reader.read(cues)
-    # What a decoder shows does not roll.
-    if reader.roll.rolls and all(cue.shown is None for cue in cues):
+    if reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances and not in_codes:
         reader = CueReader(source, hidden, clock, rolling=True)
         reader.read(cues)
     return reader
@@ -147,7 +92,10 @@ def read_words(source: str, cues: Sequence[Cue], hidden: re.Pattern[str], clock:
 
 @dataclass(slots=True)
 class CueReader:
-    """Reads cues into `words`; if `rolling`, lines that a cue repeats are copies of the words before."""
+    """Reads cues into `words`; if `rolling`, lines that a cue repeats are copies of the words before.
+
+    Of the cues with another one before them, which are `chances` to see that captions roll, some are `evidence`.
+    """
 
     source: str
     hidden: re.Pattern[str]
@@ -155,9 +103,13 @@ class CueReader:
     rolling: bool = False
     in_pieces: bool = False
     words: list[Word] = field(default_factory=list)
-    roll: RollDetector = field(default_factory=RollDetector)
     turns: TurnCounter = field(default_factory=TurnCounter)
-    #: The lines of the cue before, whose words may still get copies.
+    chances: int = 0
+    evidence: int = 0
+    #: The lines of the cue before, and its end.
+    _before: list[str] = field(default_factory=list)
+    _end: int | None = None
+    #: The words in these lines, which may still get copies.
     _held: list[list[Word]] = field(default_factory=list)
     #: The indices of words that have inline stamps.
     _stamped: set[int] = field(default_factory=set)
@@ -165,32 +117,54 @@ class CueReader:
 
     def read(self, cues: Iterable[Cue]) -> None:
         """Read all cues."""
+        source = self.source
         for number, cue in enumerate(cues):
-            if self.rolling or cue.shown is not None or not WORDS_ALONE.fullmatch(self.source, *cue.text):
+            start, stop = cue.text
+            if self.rolling or cue.shown is not None or not WORDS_ALONE.fullmatch(source, start, stop):
                 self._read_speech(cue, number)
-            else:
-                self._read_words(cue, number)
-        if self._stamped:
-            self._end_stamped()
+                continue
+            lines = BREAKS.split(source[start:stop])
+            self._repeated([_key(line, count) for line in lines if (count := len(line.split()))], cue)
+            turn, first = self.turns.next(cue.speaker, number), len(self.words)
+            for found in _TOKEN.finditer(source, start, stop):
+                self.words.append(Word(intern(found[0]), None, None, number, turn, ((found.span(),),)))
+            self.words[first].start, self.words[-1].end = cue.start, cue.end
+            self.words[first].sound = bool(first) and self._sound_before
+            self._sound_before = False
+        # A word with an inline stamp, or before one, ends where the next word starts, or earlier.
+        for i in sorted({n for stamped in self._stamped for n in (stamped - 1, stamped) if n >= 0}):
+            if self.words[i].end is None:
+                end_early(self.words, i)
 
-    def _read_words(self, cue: Cue, number: int) -> None:
-        """Read a cue of words and nothing else."""
-        start, stop = cue.text
-        split = BREAKS.split(self.source[start:stop])
-        lines = [CaptionLine(line, count=count) for line in split if (count := len(line.split()))]
-        self.roll.repeated(lines, cue.start, cue.end)
-        turn, first = self.turns.next(cue.speaker, number), len(self.words)
-        for found in _TOKEN.finditer(self.source, start, stop):
-            self.words.append(Word(intern(found[0]), None, None, number, turn, ((found.span(),),)))
-        self.words[first].start, self.words[-1].end = cue.start, cue.end
-        self.words[first].sound = bool(first) and self._sound_before
-        self._sound_before = False
+    def _repeated(self, lines: list[str], cue: Cue) -> int:
+        """Take the lines of the next cue; returns how many of the first ones repeat the last ones of the cue before.
+
+        A repeated `yes` alone is no evidence that captions roll.
+        """
+        if not lines:
+            return 0
+        before, ended = self._before, self._end
+        self._before, self._end = lines, cue.end
+        if not before:
+            return 0
+        sizes = range(min(len(before), len(lines), 4), 0, -1)
+        count = next((n for n in sizes if before[-n:] == lines[:n]), 0)
+        hold = cue.start is not None and cue.end is not None and 0 <= cue.end - cue.start <= _HOLD
+        again = cue.start is not None and cue.start == ended and count == len(before)
+        several = sum(int(line.partition(" ")[0]) for line in lines) > 1
+        self.chances += 1
+        self.evidence += count > 0 and (hold or len(lines) > count or (again and several))
+        return count
 
     def _read_speech(self, cue: Cue, number: int) -> None:
         """Read a cue that may show more than words, or repeat lines."""
         speech = speech_in(cue.visible(self.source, self.hidden))
-        lines = caption_lines(speech)
-        repeated = self.roll.repeated(lines, cue.start, cue.end)
+        texts = BREAKS.split(speech.visible.text)
+        spoken: list[list[SpokenWord]] = [[] for _ in texts]
+        for said in speech.words:
+            spoken[said.line].append(said)
+        lines = [(text, words) for text, words in zip(texts, spoken, strict=True) if words or _SHOWN.search(text)]
+        repeated = self._repeated([_key(text, len(words)) for text, words in lines], cue)
         if not self.rolling:
             repeated = 0
         elif not lines:
@@ -198,17 +172,15 @@ class CueReader:
             return
         self.turns.announce(cue.speaker)
         self._held = self._held[len(self._held) - repeated :]
-        for line, words in zip(lines, self._held, strict=False):
-            for spoken, word in zip(line.words, words, strict=True):
-                word.places += (spoken.copy,)
+        for (_, copies), words in zip(lines, self._held, strict=False):
+            for said, word in zip(copies, words, strict=True):
+                word.places += (said.copy,)
         first = len(self.words)
-        for line in lines[repeated:]:
-            self._held.append([self._add(spoken, number) for spoken in line.words])
+        self._held += [[self._add(said, number) for said in words] for _, words in lines[repeated:]]
         if len(self.words) > first:
             begin, end = self.words[first], self.words[-1]
             begin.sound |= bool(first) and self._sound_before
-            if begin.start is None:
-                begin.start = cue.start
+            begin.start = cue.start if begin.start is None else begin.start
             # A rolling line stays until the next one is complete, so the end of its cue tells nothing.
             end.end = None if self.rolling else cue.end
             self._sound_before = False
@@ -243,12 +215,6 @@ class CueReader:
         turn = self.turns.next(spoken.speaker, cue)
         self.words.append(Word(intern(spoken.text), start, None, cue, turn, (spoken.copy,), *flags))
         return self.words[-1]
-
-    def _end_stamped(self) -> None:
-        """End each word with an inline stamp, or before one, where the next word starts, or earlier."""
-        for i, word in enumerate(self.words):
-            if word.end is None and not self._stamped.isdisjoint((i, i + 1)):
-                end_early(self.words, i)
 
 
 # The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the

@@ -139,9 +139,3 @@ def in_time(cues: Iterable[Cue]) -> list[Cue]:
 def is_rolling(document: Document) -> bool:
     """Whether some cues repeat words of those before."""
     return any(len(word.places) > 1 for word in document.words)
-
-
-def cue_detail(document: Document) -> CueDetail:
-    """The cues of a document of a `RegionFormat`."""
-    assert isinstance(document.detail, CueDetail), document.format
-    return document.detail

@@ -11,7 +11,7 @@ from pathlib import Path
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, cue_detail
+from cappunc_cli.formats.cues import Cue
 from cappunc_cli.formats.markup import Visible
 from cappunc_cli.formats.speech import speech_in
 from cappunc_cli.formats.splice import edits, splice
@@ -59,9 +59,9 @@ class EncodedFormat(CueFormat):
         # A file of blocks has no lines.
         return tuple(Notice(1, what.format(cue + 1, kept[cue])) for cue in sorted(kept))
 
-    def with_texts(self, document: Document, texts: Sequence[str], *, attach: bool = False) -> Document:  # noqa: ARG002
+    def with_texts(self, document: Document, texts: Sequence[str]) -> Document:
         """The document with new texts, whether or not the source has room and codes for them."""
-        new, detail = iter(texts), cue_detail(document)
+        new, detail = iter(texts), document.detail
         cues = [cue._replace(shown=_with_words(cue, new)) for cue in detail.cues]
         words = [replace(word, text=text) for word, text in zip(document.words, texts, strict=True)]
         return replace(document, words=words, detail=replace(detail, cues=cues))

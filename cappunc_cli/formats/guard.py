@@ -12,20 +12,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
 from cappunc_cli.document.labels import dress, strip
-from cappunc_cli.document.words import Copy, Span, Word
-from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.nonspeech import LONGEST_NAME_PARTS
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import at_copy, edits, same_spaces, splice
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _BRACKETS = frozenset("()（）[]")
-_DASHES = frozenset("—–―")
+_COLON = re.compile("[:：]")
+#: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
+_RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
 #: it is markup, an address or a sign.
 _PLAIN = re.compile(r"""(?>(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*)""")
@@ -35,137 +36,106 @@ _ATTEMPTS = 3
 _Place = tuple[int, Copy]
 
 
-def revert_ambiguous(
-    source: str,
-    regions: Sequence[Span],
-    words: Sequence[Word],
-    texts: Sequence[str],
-    hidden: re.Pattern[str] = HIDDEN,
-) -> list[str]:
-    """The texts without the changes that would be misread.
-
-    `regions` are in the order of the source, and `Word.cue` is an index into them; `hidden` matches the markup in them.
-    """
+def revert_ambiguous(document: Document, texts: Sequence[str]) -> list[str]:
+    """The texts without the changes that would be misread; the cues of the document are in the order of the source."""
     result = list(texts)
-    for number, places in _places(regions, words):
-        pairs = [(words[i].text, texts[i]) for i, _ in places]
-        if all(old == new for old, new in pairs):
-            continue
-        region = _Region(source, regions[number], hidden, words, places)
-        risky = any(_has_colon(new) or _has_new_dash(old, new) for old, new in pairs)
-        if risky or not _PLAIN.fullmatch(source, *region.span):
-            _revert_in_region(region, result)
+    for region, places in _places(document):
+        pairs = [(document.words[i].text, texts[i]) for i, _ in places]
+        if any(old != new for old, new in pairs) and (
+            any(_RISKY.match(new) for _, new in pairs) or not _PLAIN.fullmatch(document.source, *region)
+        ):
+            _revert_in_region(document, region, places, result)
     return result
 
 
-def unguarded(source: str, regions: Sequence[Span], words: Sequence[Word]) -> list[bool]:
+def unguarded(document: Document) -> list[bool]:
     """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
     Such a region has no colon in it, and no brackets except around what is not a word. Nor is a word safe whose mark
     stands before an address or a sign, as that has one, too: `see us, www.example.org.`
     """
+    words = document.words
     result = [True] * len(words)
-    for number, places in _places(regions, words):
-        region = source[slice(*regions[number])]
-        safe = not any(_has_colon(words[i].text) for i, _ in places)
+    for (start, stop), places in _places(document):
+        region = document.source[start:stop]
+        safe = not any(_COLON.search(words[i].text) for i, _ in places)
         if safe and not _BRACKETS.isdisjoint(region):
-            around = [found.span() for found in _BRACKETED.finditer(source, *regions[number])]
+            around = [found.span() for found in _BRACKETED.finditer(document.source, start, stop)]
             inside = any(a < copy[0][0] < b for a, b in around for _, copy in places)
-            safe = not inside and not _has_colon(region) and _BRACKETS.isdisjoint(_BRACKETED.sub("", region))
+            safe = not inside and not _COLON.search(region) and _BRACKETS.isdisjoint(_BRACKETED.sub("", region))
         for i, _ in places:
             if not safe or (words[i].followed and strip(words[i].text)[1].after):
                 result[i] = False
     return result
 
 
-def _places(regions: Sequence[Span], words: Sequence[Word]) -> Iterator[tuple[int, Sequence[_Place]]]:
+def _places(document: Document) -> Iterator[tuple[Span, Sequence[_Place]]]:
     """Yield each region with the copies in it, in order."""
+    words, cues = document.words, document.detail.cues
     if all(len(word.places) == 1 for word in words):
-        for cue, group in groupby(enumerate(words), key=lambda pair: pair[1].cue):
-            yield cue, [(i, word.places[0]) for i, word in group]
+        for number, group in groupby(enumerate(words), key=lambda pair: pair[1].cue):
+            yield cues[number].text, [(i, word.places[0]) for i, word in group]
         return
     # By the regions of the copies, not the cues of the words: a copy may be in another layer, at the start of a line.
-    starts = [start for start, _ in regions]
+    starts = [cue.text[0] for cue in cues]
     found: dict[int, list[_Place]] = {}
     for i, word in enumerate(words):
         for copy in word.places:
             found.setdefault(bisect_right(starts, copy[0][0]) - 1, []).append((i, copy))
-    for region, places in sorted(found.items()):
-        yield region, sorted(places, key=itemgetter(1))
+    for number, places in sorted(found.items()):
+        yield cues[number].text, sorted(places, key=itemgetter(1))
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A stretch of the source, the pattern of its markup, and the copies of words in it."""
+def _misread(document: Document, region: Span, places: Sequence[_Place], texts: Sequence[str]) -> list[int]:
+    """Write a region with these texts and read its words back: the numbers of the places whose words are misread.
 
-    source: str
-    span: Span
-    hidden: re.Pattern[str]
-    words: Sequence[Word]
-    places: Sequence[_Place]
-
-    def wanted(self, texts: Sequence[str]) -> list[str]:
-        """The new text of each copy, which may be written differently from the first copy."""
-        return [at_copy(self.source, copy, self.words[i].text, texts[i]) for i, copy in self.places]
-
-    def read(self, texts: Sequence[str]) -> list[str]:
-        """Write the region with these texts and read its words back."""
-        changes = (
-            edit
-            for (i, copy), text in zip(self.places, self.wanted(texts), strict=True)
-            if texts[i] != self.words[i].text
-            for edit in edits(self.source, copy, text)
-        )
-        text = splice(self.source, changes, *self.span)
-        return [word.text for word in scan(text, 0, len(text), self.hidden).words]
-
-    def lines(self) -> Sequence[int]:
-        """The number of the line of each word, as it is in the source."""
-        return [word.line for word in scan(self.source, *self.span, self.hidden).words]
-
-    def misread(self, texts: Sequence[str]) -> Sequence[int]:
-        """The numbers of the places whose words are read back as others, and those around them if words are lost."""
-        read, wanted = self.read(texts), self.wanted(texts)
-        if len(read) == len(wanted):
-            return [n for n, (a, b) in enumerate(zip(read, wanted, strict=True)) if a != b]
-        first = next(
-            (n for n, (a, b) in enumerate(zip(read, wanted, strict=False)) if a != b), min(len(read), len(wanted))
-        )
-        last = next((n for n, (a, b) in enumerate(zip(read[::-1], wanted[::-1], strict=False)) if a != b), 0)
-        return range(max(0, first - 1), min(len(wanted), max(first, len(wanted) - last) + 1))
+    If there are more or fewer words than before, these are all from the first that differs to the last, with one more
+    on either side; and -1 is among them.
+    """
+    source, hidden = document.source, document.detail.hidden
+    old = [document.words[i].text for i, _ in places]
+    wanted = [at_copy(source, copy, before, texts[i]) for (i, copy), before in zip(places, old, strict=True)]
+    changed = [(copy, new) for (i, copy), before, new in zip(places, old, wanted, strict=True) if texts[i] != before]
+    text = splice(source, (edit for copy, new in changed for edit in edits(source, copy, new)), *region)
+    read = [word.text for word in scan(text, 0, len(text), hidden).words]
+    differing = [n for n, (a, b) in enumerate(zip(read, wanted, strict=False)) if a != b]
+    if len(read) == len(wanted):
+        return differing
+    first = min([*differing, len(read), len(wanted)])
+    last = next((n for n, (a, b) in enumerate(zip(read[::-1], wanted[::-1], strict=False)) if a != b), 0)
+    return [*range(max(0, first - 1), min(len(wanted), max(first, len(wanted) - last) + 1)), -1]
 
 
-def _revert_in_region(region: _Region, texts: list[str]) -> None:
+def _revert_in_region(document: Document, region: Span, places: Sequence[_Place], texts: list[str]) -> None:
     """Revert as few changes as it takes: new dashes, colons, label-like words, the words that are misread, then all."""
-    numbers = [i for i, _ in region.places]
-    old = {i: region.words[i].text for i in numbers}
-    if not region.misread(texts):
+    numbers = [i for i, _ in places]
+    old = {i: document.words[i].text for i in numbers}
+    if not (misread := _misread(document, region, places, texts)):
         return
-    read = region.read(texts)
     for n, i in enumerate(numbers):
-        if _has_new_dash(old[i], texts[i]) and (len(read) != len(numbers) or read[n] != texts[i]):
+        if (-1 in misread or n in misread) and texts[i][0] in "—–―" and old[i][0] not in "—–―":
             texts[i] = texts[i][1:]
-    if not region.misread(texts):
+    if not _misread(document, region, places, texts):
         return
     for i in numbers:
         texts[i] = _without_new_colon(old[i], texts[i])
-    if not region.misread(texts):
+    if not _misread(document, region, places, texts):
         return
-    lines, start = region.lines(), 0
+    lines = [word.line for word in scan(document.source, *region, document.detail.hidden).words]
+    start = 0
     for n, i in enumerate(numbers):
         start = n if n and lines[n] != lines[n - 1] else start
-        if _has_colon(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
+        if _COLON.search(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
             for j in numbers[max(start, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = _as_before(old[j], texts[j])
     for _ in range(_ATTEMPTS):
-        misread = region.misread(texts)
-        if not misread:
+        if not (misread := _misread(document, region, places, texts)):
             return
-        for n in misread:
-            texts[numbers[n]] = _as_before(old[numbers[n]], texts[numbers[n]])
+        for i in (numbers[n] for n in misread if n >= 0):
+            texts[i] = _as_before(old[i], texts[i])
     for i in numbers:
         texts[i] = _as_before(old[i], texts[i])
-    if region.misread(texts):
+    if _misread(document, region, places, texts):
         for i in numbers:
             texts[i] = old[i]
 
@@ -177,19 +147,9 @@ def _as_before(old: str, new: str) -> str:
     return old if letters == bare or label.form else dress(letters, label)
 
 
-def _has_colon(text: str) -> bool:
-    return ":" in text or "：" in text
-
-
-def _has_new_dash(old: str, new: str) -> bool:
-    return new[:1] in _DASHES and old[:1] not in _DASHES
-
-
 def _without_new_colon(old: str, new: str) -> str:
-    if not _has_colon(new) or _has_colon(old):
-        return new
     bare, label = strip(new)
-    if label.mark != ":":
+    if label.mark != ":" or _COLON.search(old):
         return new
     text = dress(bare, label.with_mark(","))
     # In `c ,` the comma is no new mark, so the space before it has to stay.

@@ -6,8 +6,6 @@ MicroDVD: http://www.sourceforge.net/projects/microdvd; the others have no speci
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
-from functools import partial
 
 from cappunc_cli.document.words import Notice, Span
 from cappunc_cli.errors import BadInput
@@ -21,8 +19,6 @@ _HIDDEN = re.compile(rf"\{{[^{{}}\r\n]*\}}|(?<![^\]|/\\])[/\\](?=\S|\Z)|\||{HIDD
 _RATE = re.compile(r"[ \t]*([0-9]{1,3}(?:[.,][0-9]{1,6})?)[ \t]*\Z")
 #: Frames a second where neither the file nor the user tells.
 _USUAL_RATE = 23.976
-#: Start and end, None where a line has none.
-_Times = tuple[int | None, int | None]
 
 
 class _PlayerFormat(CueFormat):
@@ -30,29 +26,28 @@ class _PlayerFormat(CueFormat):
 
     hidden = _HIDDEN
     lasting = True
+    #: Matches the times, and has them in its groups.
     head: re.Pattern[str]
+    #: Milliseconds in a unit of times without colons.
+    unit = 1
 
     def sniff(self, text: str) -> bool:
         """Whether the first line begins with times, and most lines do."""
         lines = [line for line in text[:10_000].splitlines() if line.strip()]
         if len(text) > 10_000:
             del lines[-1]
-        return (
-            bool(lines)
-            and self.head.match(lines[0]) is not None
-            and 2 * sum(self.head.match(line) is not None for line in lines) > len(lines)
-        )
-
-    @abstractmethod
-    def times(self, start: str, end: str | None = None) -> _Times:
-        """The times (ms) of a line, from the groups of `head`."""
+        heads = [self.head.match(line) is not None for line in lines]
+        return any(heads[:1]) and 2 * sum(heads) > len(lines)
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """Each line with times."""
         cues = []
         for number, (start, stop) in enumerate(split_lines(text), 1):
             if found := self.head.match(text, start, stop):
-                cues.append(Cue(*self.times(*found.groups()), (found.end(), stop)))
+                groups = filter(None, found.groups())
+                times = (milliseconds(time) if ":" in time else int(time) * self.unit for time in groups)
+                begin, end = [*times, None][:2]
+                cues.append(Cue(begin, end, (found.end(), stop)))
             elif text[start:stop].strip(" \t\ufeff"):
                 notices.append(Notice(number, "text without a time", unread=True))
         return cues
@@ -64,11 +59,8 @@ class MicroDvd(_PlayerFormat):
     name = "microdvd"
     suffixes = (".sub",)
     head = re.compile(r"\ufeff?\{([0-9]{1,9})\}[ ]?\{([0-9]{0,9})\}")
+    signature = re.compile(rf"\s*+{head.pattern}")
     missing = "no line such as {25}{50}hello"
-
-    def times(self, start: str, end: str | None = None) -> _Times:
-        """Frames, which `cues` makes times of."""
-        return int(start), int(end) if end else None
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """Each line with frames. Raises BadInput for a frame rate of zero."""
@@ -93,11 +85,9 @@ class Mpl2(_PlayerFormat):
     name = "mpl2"
     suffixes = (".mpl",)
     head = re.compile(r"\ufeff?\[([0-9]{1,9})\][ ]?\[([0-9]{0,9})\]")
+    signature = re.compile(rf"\s*+{head.pattern}")
     missing = "no line such as [25][50]hello"
-
-    def times(self, start: str, end: str | None = None) -> _Times:
-        """Tenths of seconds."""
-        return int(start) * 100, int(end) * 100 if end else None
+    unit = 100
 
 
 class TmPlayer(_PlayerFormat):
@@ -106,11 +96,8 @@ class TmPlayer(_PlayerFormat):
     name = "tmplayer"
     suffixes = (".tmp",)
     head = re.compile(r"\ufeff?([0-9]{1,2}:[0-9]{2}:[0-9]{2})(?:,[1-9])?[:=](?![0-9])")
+    signature = re.compile(rf"\s*+{head.pattern}")
     missing = "no line such as 00:00:05:hello"
-
-    def times(self, start: str, end: str | None = None) -> _Times:  # noqa: ARG002
-        """Hours, minutes and seconds."""
-        return milliseconds(start), None
 
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
@@ -122,10 +109,10 @@ _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 _TIMING_LINE = re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
 
 
-def _extended(cue: Cue, place: Span) -> Cue:
-    """A cue with one more line of text."""
-    start, stop = cue.text
-    return cue._replace(text=(place[0] if start == stop else start, place[1]))
+def _extend(cues: list[Cue], place: Span) -> None:
+    """Add a line of text to the last cue."""
+    start, stop = cues[-1].text
+    cues[-1] = cues[-1]._replace(text=(place[0] if start == stop else start, place[1]))
 
 
 class Sbv(CueFormat):
@@ -156,7 +143,7 @@ class Sbv(CueFormat):
                 if found is None:
                     notices.append(Notice(number, "unreadable times"))
             elif cues and line.strip():
-                cues[-1] = _extended(cues[-1], (start, stop))
+                _extend(cues, (start, stop))
             elif orphan == 0 and line.strip(" \t\ufeff"):
                 orphan = number
         if orphan and cues:
@@ -177,21 +164,22 @@ _OFFSET = re.compile(r"^[ \t\ufeff]*\[offset:[ \t]*([+-]?[0-9]{1,9})[ \t]*\]", r
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
 
-def _offset(text: str) -> int:
-    """How much earlier (ms) all is sung than its stamps say."""
-    return int(found[1]) if (found := _OFFSET.search(text)) else 0
+def _lrc_clock(text: str) -> StampReader:
+    """Reads the stamps of a text, which may have a colon before the hundredths: `<01:02:50>` has no hours.
 
+    All is sung earlier by the offset that the text states (ms).
+    """
+    stated = _OFFSET.search(text)
+    offset = int(stated[1]) if stated else 0
 
-def _clock(stamp: str, offset: int) -> int | None:
-    """Parse a stamp inside a line, which may have a colon before the hundredths: `<01:02:50>` has no hours."""
-    found = _WHOLE_TIME.fullmatch(stamp)
-    time = milliseconds(stamp) if found is None else _milliseconds(found, 0)
-    return None if time is None else max(time - offset, 0)
+    def read(stamp: str) -> int | None:
+        if found := _WHOLE_TIME.fullmatch(stamp):
+            time: int | None = (int(found[1]) * 60 + int(found[2])) * 1000 + int((found[3] or "").ljust(3, "0"))
+        else:
+            time = milliseconds(stamp)
+        return None if time is None else max(time - offset, 0)
 
-
-def _milliseconds(found: re.Match[str], offset: int) -> int:
-    minutes, seconds, fraction = found.groups()
-    return max((int(minutes) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0")) - offset, 0)
+    return read
 
 
 class Lrc(CueFormat):
@@ -207,30 +195,26 @@ class Lrc(CueFormat):
     )
     lasting = True
     missing = "no stamp such as [00:12.34]"
-
-    def clock(self, text: str) -> StampReader:
-        """Reads a stamp inside a line."""
-        return partial(_clock, offset=_offset(text))
+    clock = staticmethod(_lrc_clock)
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """A line starts when it is first sung; it has an end only if a stamp stands at its end."""
         cues: list[Cue] = []
-        offset = _offset(text)
+        time = _lrc_clock(text)
         for number, (start, stop) in enumerate(split_lines(text), 1):
-            at, begin, repeated = start + text.startswith("\ufeff", start, start + (number == 1)), None, False
+            at, stamps = start + text.startswith("\ufeff", start, start + (number == 1)), list[str]()
             while found := _STAMP.match(text, at, stop):
                 at = found.end()
-                repeated = begin is not None
-                begin = _milliseconds(found, offset) if begin is None else begin
-            if begin is None:
+                stamps.append(found[0].strip(" \t[]"))
+            if not stamps:
                 if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
                     notices.append(Notice(number, "text without a time", unread=True))
                 continue
             voice = _VOICE.match(text, at, stop)
             at = voice.end() if voice else at
             last = _LAST_STAMP.match(text, at, stop)
-            end = _milliseconds(last, offset) if last else None
-            cues.append(Cue(begin, end, (at, stop), voice and voice[1], repeated))
+            end = time(text[last.start(1) : text.index(">", last.start(1))]) if last else None
+            cues.append(Cue(time(stamps[0]), end, (at, stop), voice and voice[1], len(stamps) > 1))
         return cues
 
 
@@ -256,7 +240,7 @@ class AvidDs(CueFormat):
                 cues.append(Cue(start, end, (line.end(), line.end())))
             shown = found is not None or (shown and not line[0].lstrip().lower().startswith("<end subtitles>"))
             if shown and not found and line[0].strip():
-                cues[-1] = _extended(cues[-1], line.span())
+                _extend(cues, line.span())
         return cues
 
 
@@ -282,5 +266,5 @@ class SubViewer1(CueFormat):
                 cues[-1:] = [cue._replace(end=time) for cue in cues[-1:]]
                 cues.append(Cue(time, None, (line.end(), line.end())))
             elif begun and cues and word and not word.startswith("***"):
-                cues[-1] = _extended(cues[-1], line.span())
+                _extend(cues, line.span())
         return cues

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import entities
-from io import StringIO
 from itertools import islice, pairwise
 from operator import itemgetter
 from unicodedata import combining, normalize
@@ -39,21 +38,17 @@ Edit = tuple[int, int, str]
 def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
     """Whether two written words differ at most in marks and case; with `diacritics`, in those, too."""
     before, after = cached_strip(old)[0], cached_strip(new)[0]
-    return before == after or (diacritics and _without_diacritics(before) == _without_diacritics(after))
-
-
-def _without_diacritics(bare: str) -> str:
-    return "".join([c for c in normalize("NFD", bare) if not combining(c)])
+    if before == after or not diacritics:
+        return before == after
+    plain = [[c for c in normalize("NFD", bare) if not combining(c)] for bare in (before, after)]
+    return plain[0] == plain[1]
 
 
 def same_spaces(old: str, new: str) -> bool:
     """Whether the white space among the marks of a word is the same; it may change where the mark does."""
     before, after = cached_strip(old)[1], cached_strip(new)[1]
-    return before.mark != after.mark or _spaces(before.after) == _spaces(after.after)
-
-
-def _spaces(text: str) -> str:
-    return "".join(filter(str.isspace, text))
+    spaces = [[c for c in label.after if c.isspace()] for label in (before, after)]
+    return before.mark != after.mark or spaces[0] == spaces[1]
 
 
 def split_lines(source: str) -> list[Span]:
@@ -111,15 +106,13 @@ def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None 
 
     Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
     """
-    result = StringIO(newline="")
+    parts: list[str] = []
     for first, last, text in sorted(edits, key=itemgetter(0, 1)):
         if not start <= first <= last:
             raise ValueError(f"edits overlap at {first}")
-        result.write(source[start:first])
-        result.write(text)
+        parts += source[start:first], text
         start = last
-    result.write(source[start:stop])
-    return result.getvalue()
+    return "".join([*parts, source[start:stop]])
 
 
 def fragments(places: Sequence[Span]) -> list[Span]:
@@ -162,11 +155,8 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     old = "".join([c for _, _, c in seen])
     places = [(a, b) for a, b, _ in seen]
     for a, b, new in placed(word_edits(old, text), places):
-        yield (
-            a,
-            b,
-            _as_entity(source[a:b], new) if source[a : a + 1] == "&" and len(new) == 1 and new.isalnum() else new,
-        )
+        is_entity = source[a : a + 1] == "&" and len(new) == 1 and new.isalnum()
+        yield a, b, _as_entity(source[a:b], new) if is_entity else new
 
 
 def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
@@ -249,15 +239,19 @@ def changes(document: Document, texts: Sequence[str]) -> Iterator[Edit]:
     """The edits that give the words of a document new texts in all their copies."""
     source = document.source
     for word, text in zip(document.words, texts, strict=True):
-        if text != word.text:
-            for copy in word.places:
+        for copy in word.places if text != word.text else ():
+            (start, stop), *others = copy
+            if not others and source[start] != "&" and source[start:stop] == word.text:
+                yield start, stop, text
+            else:
                 yield from edits(source, copy, at_copy(source, copy, word.text, text))
 
 
 def placeholders(document: Document) -> Iterator[Edit]:
     """The edits that put a placeholder in place of each copy of a word; brackets around it stay."""
-    for word in document.words:
-        for copy in word.places:
-            replacement = PLACEHOLDER.join(fixed_parts(cached_strip(shown(document.source, copy))[1]))
-            for i, (start, stop) in enumerate(copy):
-                yield start, stop, "" if i else replacement
+    source = document.source
+    for copy in (copy for word in document.words for copy in word.places):
+        start, stop = copy[0]
+        text = source[start:stop] if len(copy) == 1 and source[start] != "&" else shown(source, copy)
+        yield start, stop, PLACEHOLDER.join(fixed_parts(cached_strip(text)[1]))
+        yield from ((a, b, "") for a, b in copy[1:])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -32,16 +32,9 @@ class _TimingLine(NamedTuple):
     timing: Timing
 
 
-def _heads(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
+def _timing_lines(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
     """The timing lines with their indices, if the first or most cues have one; else a number is what a cue shows."""
-    heads = list(_timing_lines(text, lines))
-    numbered = [head.first < head.line for head in heads]
-    if any(numbered[:1]) or 2 * sum(numbered) > len(heads):
-        return heads
-    return [head._replace(first=head.line) for head in heads]
-
-
-def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
+    heads: list[_TimingLine] = []
     seen = last = -1
     for arrow in _ARROWHEAD.finditer(text):
         i = bisect_right(lines, arrow.start(), key=itemgetter(0)) - 1
@@ -57,8 +50,12 @@ def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
         first = i - 1 if index else i
         if not index and _double_spaced(text, lines, i, last):
             first = i - 2
-        yield _TimingLine(i, first, found)
+        heads.append(_TimingLine(i, first, found))
         last = i
+    numbered = [head.first < head.line for head in heads]
+    if any(numbered[:1]) or 2 * sum(numbered) > len(heads):
+        return heads
+    return [head._replace(first=head.line) for head in heads]
 
 
 def _double_spaced(text: str, lines: Sequence[Span], at: int, last: int) -> bool:
@@ -109,7 +106,7 @@ class Srt(CueFormat):
         lines = split_lines(text)
         content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
         cues: list[Cue] = []
-        for current, following in pairwise(chain(_heads(text, lines), (None,))):
+        for current, following in pairwise([*_timing_lines(text, lines), None]):
             assert current is not None  # only the sentinel at the end is
             if not cues and content[0] < current.first:
                 # A number or times are those of a broken cue; anything else, such as credits, is never shown.

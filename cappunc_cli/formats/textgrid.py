@@ -13,7 +13,7 @@ from cappunc_cli.formats import guard
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import TurnCounter, merge_copies
-from cappunc_cli.formats.cues import Cue, CueDetail, cue_detail
+from cappunc_cli.formats.cues import Cue, CueDetail
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import line_of
 
@@ -163,9 +163,8 @@ class TextGrid(RegionFormat):
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all tiers that have them."""
-        source, regions = document.source, cue_detail(document).regions
         safe = list(map(spans.with_doubled_quotes, texts))
         copies = max((len(word.places) for word in document.words), default=1)
         for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
-            safe = guard.revert_ambiguous(source, regions, document.words, safe)
-        return spans.splice(source, spans.changes(document, safe))
+            safe = guard.revert_ambiguous(document, safe)
+        return spans.splice(document.source, spans.changes(document, safe))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, cue_detail, time_code
+from cappunc_cli.formats.cues import Cue, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
@@ -94,7 +94,7 @@ def _are_labels(text: str) -> bool:
     return len(rows) > 1 and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
 
 
-def _timed_rows(text: str) -> int:
+def timed_rows(text: str) -> int:
     """The number of rows of text, start and end, if the file certainly consists of such rows of speech; else 0."""
     lines = [line.span() for line in nonempty_lines(text.removeprefix("\ufeff"))]
     base = text.startswith("\ufeff")
@@ -127,7 +127,7 @@ def _is_speech(text: str, cues: Sequence[Cue]) -> bool:
 
 
 def _table(text: str) -> _Table | None:
-    return _named(text) or (_LABELS if _are_labels(text) else _TIMED_ROWS if _timed_rows(text) else None)
+    return _named(text) or (_LABELS if _are_labels(text) else _TIMED_ROWS if timed_rows(text) else None)
 
 
 class Tsv(CueFormat):
@@ -141,11 +141,7 @@ class Tsv(CueFormat):
 
     def sniff(self, text: str) -> bool:
         """Whether the first line names the columns, or the text consists of labels or rows with times in order."""
-        return _named(text) is not None or _are_labels(text) or _timed_rows(text) > 1
-
-    def sniff_named(self, text: str, suffix: str) -> bool:
-        """One row is enough in a file whose name says that it is a table."""
-        return suffix in (".csv", ".tsv") and bool(_timed_rows(text))
+        return _named(text) is not None or _are_labels(text) or timed_rows(text) > 1
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """Each row as a cue. Raises BadInput where there is text but no table of start, end and text."""
@@ -191,8 +187,9 @@ class Tsv(CueFormat):
         """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""
         return super().write(document, list(map(spans.with_doubled_quotes, texts)) if _texts(document) else texts)
 
-    def spliced(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with texts that are safe, and with quotes around the fields that need them."""
+    @staticmethod
+    def edits(document: Document, texts: Sequence[str]) -> Iterator[spans.Edit]:
+        """The edits for texts that are safe, and quotes around the fields that need them."""
         bare = [span for span, quoted in _texts(document) if not quoted]
         starts = [start for start, _ in bare]
         changes = list(spans.changes(document, texts))
@@ -201,7 +198,7 @@ class Tsv(CueFormat):
         quoted = sorted({bare[i] for i, at in nearest if i >= 0 and at <= bare[i][1]})
         opening = [(start, start, '"') for start, _ in quoted]
         closing = [(stop, stop, '"') for _, stop in quoted]
-        return spans.splice(document.source, [*opening, *changes, *closing])
+        yield from (*opening, *changes, *closing)
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the quotes around CSV fields."""
@@ -212,7 +209,7 @@ class Tsv(CueFormat):
 
 def _texts(document: Document) -> list[tuple[Span, bool]]:
     """The text fields of a CSV, and whether each is in quotes; [] for other tables."""
-    source, regions = document.source, cue_detail(document).regions
+    source, regions = document.source, document.detail.regions
     table = _table(source)
     csv = table is not None and table.separator == ","
     return [((start, stop), source[start - 1 : start] == '"') for start, stop in regions] if csv else []

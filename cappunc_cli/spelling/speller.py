@@ -137,7 +137,7 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     Each change must be where the list says, every other word must be the same and keep its times, and undoing the
     changes must give the source.
     """
-    again = formats.read_again(document, output)
+    again = formats.read(output, format=document.format, fps=document.fps)
     old, new = document.words, again.words
     expected, found = ([(one.text, one.start, one.end, one.cue, one.turn) for one in words] for words in (old, new))
     for change in reversed(changes):

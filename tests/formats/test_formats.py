@@ -58,8 +58,8 @@ def test_any_marks_and_case(path: Path) -> None:
 @pytest.mark.parametrize("path", TEXT, ids=ids)
 def test_content_tells_the_format(path: Path) -> None:
     if path.name != "unsigned.vtt":  # only its name distinguishes it from SRT
-        assert formats.recognise(load(path)).format == path.parent.name
-    assert formats.recognise(load(path), path.name).format == path.parent.name
+        assert formats.read(load(path)).format == path.parent.name
+    assert formats.read(load(path), path.name).format == path.parent.name
 
 
 @pytest.mark.parametrize("expected", BAD, ids=ids)
@@ -369,21 +369,21 @@ def test_a_name_is_refused_unless_the_content_shows_another_format() -> None:
 )
 def test_program_code_is_read_as_text_only_on_request(name: str) -> None:
     with pytest.raises(UnknownFormat, match=r"program code.*; --format txt reads it as text"):
-        formats.recognise("if it is so then\n", name)
-    assert formats.recognise("if it is so then\n", name, "txt").format == "txt"
-    assert formats.recognise(SRT_CUE + "hi", name).format == "srt"
+        formats.read("if it is so then\n", name)
+    assert formats.read("if it is so then\n", name, "txt").format == "txt"
+    assert formats.read(SRT_CUE + "hi", name).format == "srt"
 
 
 def test_a_script_is_recognised_by_its_first_line() -> None:
     for first in ("#!/bin/sh", "#! /usr/bin/env python3"):
         with pytest.raises(UnknownFormat, match="program code"):
-            formats.recognise(f"{first}\necho hello\n")
-    assert formats.recognise("#!hello there\n").format == "txt"
+            formats.read(f"{first}\necho hello\n")
+    assert formats.read("#!hello there\n").format == "txt"
 
 
 @pytest.mark.parametrize("name", ["talk.txt", "talk.md", "talk.text", "talk", "talk.2024", "makefile-talk.txt"])
 def test_text_stays_text(name: str) -> None:
-    assert formats.recognise("if it is so then\n", name).format == "txt"
+    assert formats.read("if it is so then\n", name).format == "txt"
 
 
 @pytest.mark.parametrize(

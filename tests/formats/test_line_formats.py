@@ -69,7 +69,7 @@ PROSE = "so it is shown\n\nand then we go on\n\n" * 10
         ("0.000\t2.680\tf000001\n2.680\t5.880\tf000002\n", "", "txt"),
         ("1.5\t0.5\ttea\n1.75\t3.0\tcoffee\n", "prices.txt", "txt"),
         ("[00:12] he said hello\n", "song.lrc", "lrc"),
-        ('"ooTextFile"\n"TextGrid"\n', "", "textgrid"),
+        ('"ooTextFile"\n"TextGrid"\n0\n9\n<absent>\n', "", "textgrid"),
         # Prose may quote a cue.
         (PROSE + "1\n00:00:01,000 --> 00:00:02,000\nhello\n" + PROSE, "README.md", "txt"),
         (PROSE + "0:00:01.000,0:00:02.000\nhello\n" + PROSE, "", "txt"),
@@ -78,7 +78,7 @@ PROSE = "so it is shown\n\nand then we go on\n\n" * 10
     ],
 )
 def test_detection(text: str, name: str, found: str) -> None:
-    assert formats.recognise(text, name).format == found
+    assert formats.read(text, name).format == found
 
 
 def test_sbv_times_and_breaks() -> None:

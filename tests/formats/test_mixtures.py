@@ -76,7 +76,7 @@ def test_lines_in_any_order(name: str, body: str, seed: int) -> None:
 @given(texts=st.tuples(INSIDE, INSIDE, INSIDE), seed=SEEDS)
 def test_any_text_in_markup(name: str, texts: tuple[str, ...], seed: int) -> None:
     source = MARKUP[name].format(*texts)
-    assert formats.recognise(source).format == name
+    assert formats.read(source).format == name
     keeps_its_promises(source, name, seed)
 
 
@@ -89,7 +89,7 @@ def test_any_text_in_a_csv(texts: list[tuple[str, bool]], seed: int) -> None:
             f'"{escaped}",{i}.0,{i}.5\r\n' if quoted or "," in text or '"' in text else f"{text},{i}.0,{i}.5\r\n"
         )
     source = '"so it begins",0.0,0.1\r\n' * len(rows) + "".join(rows)
-    assert formats.recognise(source).format == "tsv"
+    assert formats.read(source).format == "tsv"
     keeps_its_promises(source, "tsv", seed)
 
 

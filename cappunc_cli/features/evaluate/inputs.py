@@ -62,8 +62,8 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
         if datasets.is_json_lines(text):
             yield from datasets.read_json_lines(text)
             return
-    found = formats.recognise(text, name, how.format)
-    if found.format == "txt":
+    document = formats.read(text, name, how.format)
+    if document.format == "txt":
         # Speech has neither paragraphs nor lines: the breaks of the reference must not help the model.
         plain = _BLANK_LINES.sub("", text)
         if how.speech_dashes:
@@ -72,7 +72,7 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
         document = formats.read(plain, name, "txt")
         yield Source(name, [replace(word, blank_before=False) for word in document.words])
     else:
-        yield Source(name, found.read().words)
+        yield Source(name, document.words)
 
 
 def _nemo_text(path: Path) -> Path:

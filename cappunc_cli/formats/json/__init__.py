@@ -9,7 +9,7 @@ words in them and aligns the copies; edits.py turns new texts of the words into 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,17 +19,17 @@ from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.json import generic
 from cappunc_cli.formats.json.dialect import DIALECTS as _DIALECTS
 from cappunc_cli.formats.json.dialect import keys_of
-from cappunc_cli.formats.json.edits import edits, skeleton
+from cappunc_cli.formats.json.edits import edits, placeholders
 from cappunc_cli.formats.json.scan import Node, decoded, load
 from cappunc_cli.formats.json.tracks import Track
 from cappunc_cli.formats.json.transcript import Transcript
 from cappunc_cli.formats.splice import splice
 
-__all__ = ["DIALECTS", "dialect_of", "load", "sniff"]
+__all__ = ["DIALECTS", "START", "dialect_of", "document", "load"]
 
-# Not what other formats start with: `[00:12.34]` (LRC), `[Script Info]` (ASS), `{123}` (MicroDVD), `[Music]` (plain
-# text).
-_START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
+#: Matches what looks like JSON; it may still be broken, or not a transcript. It does not match what other formats start
+#: with: `[00:12.34]` (LRC), `[Script Info]` (ASS), `{123}` (MicroDVD), `[Music]` (plain text).
+START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
 #: So many entries of a list that look alike and are no transcript are enough to take the others for the same.
 _ALIKE = 50
@@ -52,18 +52,24 @@ def dialect_of(value: Any, level: int = 0) -> str:
     raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")
 
 
-def _tracks_of(name: str, value: Any, level: int = 0) -> Iterator[Track]:
-    """The tracks of a parsed file in the dialect of this name.
+def document(dialect: str, text: str, value: Any) -> Document:
+    """The document of a text in a dialect, which has been parsed."""
+    transcript = Transcript(text, _tracks_of(dialect, value))
+    return Document(dialect, text, transcript.words, speakers=transcript.speakers(), detail=transcript)
 
-    As generic JSON, that may be several transcripts, in a list or one after the other: each in its own dialect, which
-    starts a new turn.
-    """
-    several = list(_transcripts(value, level)) if name == "generic" else []
-    for dialect, transcript in several:
+
+def _tracks_of(name: str, value: Any, level: int = 0) -> Iterable[Track]:
+    """The tracks of a parsed file in the dialect of this name."""
+    if name != "generic":
+        return _DIALECTS[name].tracks(value)
+    return _tracks_of_several(value, level) if any(_transcripts(value, level)) else generic.tracks(value)
+
+
+def _tracks_of_several(value: Any, level: int) -> Iterator[Track]:
+    """The tracks of several transcripts, in a list or one after the other: each in its own dialect, and a new turn."""
+    for dialect, transcript in _transcripts(value, level):
         for number, track in enumerate(_tracks_of(dialect, transcript, level + 1)):
             yield replace(track, begins_turn=number == 0 or track.begins_turn)
-    if not several:
-        yield from generic.tracks(value) if name == "generic" else _DIALECTS[name].tracks(value)
 
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
@@ -95,11 +101,6 @@ def _outline(value: Any) -> str:
     return f"only {str(value)[:20]!r}"
 
 
-def sniff(text: str) -> bool:
-    """Whether the text looks like JSON; it may still be broken, or not a transcript."""
-    return _START.match(text) is not None
-
-
 class JsonFormat(Format):
     """A dialect of JSON as a format."""
 
@@ -111,31 +112,26 @@ class JsonFormat(Format):
     def read(self, text: str) -> Document:
         """Read a transcript. Raises BadInput for broken JSON and for JSON without words of this dialect."""
         value = load(text)
-        document = self.read_parsed(text, value)
-        if not document.words and dialect_of(value) != self.name:
+        found = document(self.name, text, value)
+        if not found.words and dialect_of(value) != self.name:
             raise BadInput(f"this is not a transcript of the kind {self.name}")
-        return document
-
-    def read_parsed(self, text: str, value: Any) -> Document:
-        """As `read`, for a text that has been parsed."""
-        transcript = Transcript(text, _tracks_of(self.name, value))
-        return Document(self.name, text, transcript.words, speakers=transcript.speakers(), detail=transcript)
+        return found
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all copies."""
-        return splice(document.source, edits(_transcript(document), texts))
+        return splice(document.source, edits(document.detail, texts))
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but marks that are entries of their own are moved onto their words."""
-        return splice(document.source, edits(_transcript(document), texts, attach=True))
+        return splice(document.source, edits(document.detail, texts, attach=True))
 
     def channels(self, document: Document) -> list[tuple[str, str]]:
         """(recording, channel) of each word; the recording is always "", as a file has only one."""
-        return [("", str(channel)) for channel, count in _transcript(document).channels for _ in range(count)]
+        return [("", str(channel)) for channel, count in document.detail.channels for _ in range(count)]
 
     def skeleton(self, document: Document) -> str:
         """The source without words, marks and character counts."""
-        return skeleton(_transcript(document))
+        return splice(document.source, placeholders(document.detail))
 
     def shown(self, source: str, copy: Copy) -> str:
         """The text of a copy of a word."""
@@ -144,9 +140,3 @@ class JsonFormat(Format):
 
 #: Every dialect by name.
 DIALECTS = {name: JsonFormat(name) for name in (*_DIALECTS, "generic")}
-
-
-def _transcript(document: Document) -> Transcript:
-    if not isinstance(document.detail, Transcript):
-        raise TypeError("not a document of a JSON transcript")
-    return document.detail

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, compress, groupby
+from itertools import accumulate, chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -15,8 +15,8 @@ from cappunc_cli.document.labels import TERMINAL, cached_strip, dress
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, escape, whole_numbers
 from cappunc_cli.formats.json.tokens import Stream
-from cappunc_cli.formats.json.tracks import Anchor, Field, NewMark
-from cappunc_cli.formats.json.transcript import Respelled, Transcript
+from cappunc_cli.formats.json.tracks import Anchor, Field
+from cappunc_cli.formats.json.transcript import Transcript
 from cappunc_cli.formats.splice import Edit, placed, splice, word_edits
 
 
@@ -26,27 +26,26 @@ class _Change:
 
     before: Sequence[str]
     after: Sequence[str]
-    changed: frozenset[int]
-    same_case: frozenset[int]
+    changed: set[int]
+    same_case: set[int]
 
     def of(self, own: str, stream: Stream, case_of: int | None, mark_of: int | None) -> str:
         """The new text of a copy that reads `own`, and follows the changes of the words of its case and its mark."""
         before, after = self.before, self.after
-        if case_of is not None and case_of not in self.same_case and case_of not in self.changed:
+        if case_of not in self.same_case and case_of not in self.changed:
             case_of = None
-        if mark_of is not None and mark_of not in self.changed:
+        if mark_of not in self.changed:
             mark_of = None
         if case_of is None and mark_of is None:
             return own
         if case_of == mark_of and case_of is not None and stream.case and stream.marks and own == before[case_of]:
             return after[case_of]
         bare, label = cached_strip(own)
-        if case_of is not None and bare == cached_strip(before[case_of])[0]:
-            bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
-        if case_of is not None and stream.case:
-            old, new = cached_strip(before[case_of])[1], cached_strip(after[case_of])[1]
-            same = case_of in self.same_case and bare == cached_strip(after[case_of])[0]
-            if same or (old.case, old.form) != (new.case, new.form):
+        if case_of is not None:
+            (old_bare, old), (new_bare, new) = cached_strip(before[case_of]), cached_strip(after[case_of])
+            bare = new_bare if bare == old_bare else bare  # its diacritics may have been restored
+            same = case_of in self.same_case and bare == new_bare
+            if stream.case and (same or (old.case, old.form) != (new.case, new.form)):
                 label = replace(label, case=new.case, form=new.form)
         if mark_of is not None and stream.marks:
             label = label.with_mark(cached_strip(after[mark_of])[1].mark)
@@ -69,68 +68,63 @@ def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) ->
 
     With `attach`, entries of marks are removed and their marks are written on the words.
     """
-    before = [word.text for word in transcript.words]
-    changed = [old != new for old, new in zip(before, after, strict=True)]
-    same_case = frozenset(_in_changed_sentences(transcript.differing, changed, after))
-    change = _Change(before, after, frozenset(compress(range(len(changed)), changed)), same_case)
+    source, before = transcript.source, [word.text for word in transcript.words]
+    changed = {n for n, (old, new) in enumerate(zip(before, after, strict=True)) if old != new}
+    same_case: set[int] = set()
+    if transcript.differing and changed:  # the words in whose sentence any word has changed
+        ends = (cached_strip(text)[1].mark in tuple(TERMINAL) for text in after)
+        sentences = list(accumulate(ends, initial=0))
+        touched = {sentences[n] for n in changed}
+        same_case = {n for n in transcript.differing if sentences[n] in touched}
+    change = _Change(before, after, changed, same_case)
     found: list[Edit] = []
-    for n in range(len(before)) if attach else sorted(change.changed | same_case):
+    for n in range(len(before)) if attach else sorted(changed | same_case):
         for copy in transcript.words[n].places:
-            stream, own = transcript.literal_at(copy[0][0])[1], _text(transcript.source, copy)
+            own, stream = "".join([decoded(source[a:b]) for a, b in copy]), transcript.literal_at(copy[0][0])[1]
             found += _copy_edits(transcript, copy, own, change.of(own, stream, n, n), attach)
     for respelled in transcript.respelled:
-        own = _text(transcript.source, respelled.copy)
-        found += _copy_edits(transcript, respelled.copy, own, _of_respelled(transcript, respelled, own, change), attach)
+        copy = respelled.copy
+        own, stream = "".join([decoded(source[a:b]) for a, b in copy]), transcript.literal_at(copy[0][0])[1]
+        new = own
+        if respelled.letters is not None and stream.case:
+            first, last, at = respelled.letters
+            new = change.of_letters(own, slice(first.number, last.number + 1), at)
+        words = (None if word is None else word.number for word in (respelled.case_of, respelled.mark_of))
+        found += _copy_edits(transcript, copy, own, change.of(new, stream, *words), attach)
     found.sort(key=itemgetter(0, 1))
-    return [*_anchor_edits(transcript.source, transcript.anchors, found), *_written(transcript, found, attach)]
+    counts = _anchor_edits(source, transcript.anchors, found) if transcript.anchors else ()
+    return [*counts, *_written(transcript, found, attach)]
 
 
-def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> Iterable[int]:
-    """Those of `words` (indices) in whose sentence any word has changed."""
-    if not words or not any(changed):
-        return ()
-    ends = (cached_strip(text)[1].mark in tuple(TERMINAL) for text in texts)
-    sentences = list(accumulate(ends, initial=0))
-    touched = set(compress(sentences, changed))
-    return (word for word in words if sentences[word] in touched)
-
-
-def _text(source: str, copy: Copy) -> str:
-    return "".join([decoded(source[a:b]) for a, b in copy])
-
-
-def _of_respelled(transcript: Transcript, respelled: Respelled, own: str, change: _Change) -> str:
-    stream = transcript.literal_at(respelled.copy[0][0])[1]
-    if respelled.letters is not None and stream.case:
-        first, last, at = respelled.letters
-        own = change.of_letters(own, slice(first.number, last.number + 1), at)
-    case_of, mark_of = (None if word is None else word.number for word in (respelled.case_of, respelled.mark_of))
-    return change.of(own, stream, case_of, mark_of)
-
-
-def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: bool) -> Iterator[Edit]:
+def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: bool) -> list[Edit]:
     """The edits that make a copy which reads `own` read `new`, with texts that are not escaped yet."""
+    source, found = transcript.source, list[Edit]()
     if attach and (marks := transcript.mark_entries(copy)):
-        yield from ((a, b, "") for a, b in marks)
+        found = [(a, b, "") for a, b in marks]
         copy = tuple([part for part in copy if part not in marks])
-        own = _text(transcript.source, copy)
-    if own != new:
-        yield from placed(word_edits(own, new), characters(transcript.source, copy))
+        own = "".join([decoded(source[a:b]) for a, b in copy])
+    start, stop = copy[0]
+    if own == new:
+        return found
+    if len(copy) == 1 and stop - start == len(own):  # without escapes
+        return [*found, *((start + a, start + b, text) for a, b, text in word_edits(own, new))]
+    return [*found, *placed(word_edits(own, new), characters(source, copy))]
 
 
 def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:
     """The edits with escapes; in lists whose marks are entries, as edits of entries."""
     source = transcript.source
     ascii_only = source.isascii()
-    for at, group in groupby(found, key=lambda edit: transcript.literal_at(edit[0])[0].literal.start):
-        own, (field, stream) = list(group), transcript.literal_at(at)
-        literal = field.literal
-        if field.item is not None and stream.new_mark is not None:
-            own = _entry_edits(transcript, field, own, None if attach else stream.new_mark)
-        inside = source[literal.start : literal.stop] if any(not text.isascii() for _, _, text in own) else ""
-        for start, stop, text in own:
-            is_inside = literal.start < start <= stop < literal.stop
-            yield start, stop, escape(text, inside, ascii_only) if is_inside else text
+    if transcript.has_entries:
+        groups = groupby(found, key=lambda edit: transcript.literal_at(edit[0])[0].literal.start)
+        found = [edit for at, own in groups for edit in _entry_edits(transcript, at, list(own), attach)]
+    for start, stop, text in found:
+        if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+            yield start, stop, text
+            continue
+        literal = transcript.literal_at(start)[0].literal
+        is_inside = literal.start < start <= stop < literal.stop
+        yield start, stop, escape(text, source[literal.start : literal.stop], ascii_only) if is_inside else text
 
 
 def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit]) -> Iterator[Edit]:
@@ -184,16 +178,19 @@ class _Shift:
         return self.sums[find(self.places, (place, True))]
 
 
-def skeleton(transcript: Transcript) -> str:
-    """The source without everything that writing may change: words, their marks, and counts of characters."""
-    found: list[Edit] = [(*span, "0") for _, _, span in _counts(transcript.anchors)]
-    copies = [copy for word in transcript.words for copy in word.places] + [r.copy for r in transcript.respelled]
-    found += [(*copy[0], "_") for copy in copies if len(copy) == 1]
-    for copy in (copy for copy in copies if len(copy) > 1):
+def placeholders(transcript: Transcript) -> Iterator[Edit]:
+    """The edits that put a placeholder in place of all that writing may change: words, marks, counts of characters."""
+    yield from ((*span, "0") for _, _, span in _counts(transcript.anchors) if transcript.anchors)
+    copies = chain(
+        chain.from_iterable(word.places for word in transcript.words), (r.copy for r in transcript.respelled)
+    )
+    for copy in copies:
+        if len(copy) == 1:
+            yield (*copy[0], "_")
+            continue
         marks = transcript.mark_entries(copy)
-        found += [_removal(transcript, entry) for entry in marks.values()]
-        found += [(a, b, "" if n else "_") for n, (a, b) in enumerate(part for part in copy if part not in marks)]
-    return splice(transcript.source, found)
+        yield from (_removal(transcript, entry) for entry in marks.values())
+        yield from ((a, b, "" if n else "_") for n, (a, b) in enumerate(part for part in copy if part not in marks))
 
 
 #: The comma between two entries, with the white space around it; how far it may be from the entry after it.
@@ -203,19 +200,21 @@ _KEY_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:\s*)')
 _MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
 
 
-def _entry_edits(transcript: Transcript, field: Field, edits: Sequence[Edit], new_mark: NewMark | None) -> list[Edit]:
-    """Convert edits of a field in a list whose marks are entries.
+def _entry_edits(transcript: Transcript, at: int, edits: list[Edit], attach: bool) -> list[Edit]:
+    """The edits of the literal that starts at an offset, where it is in a list whose marks are entries.
 
-    A mark added at the end of a word becomes an entry after it, made by `new_mark` if there is one; an entry whose mark
-    is removed is removed, too.
+    A mark added at the end of a word becomes an entry after it, unless it is to be attached; an entry whose mark is
+    removed is removed, too.
     """
-    source, item, (start, stop) = transcript.source, field.item, (field.literal.start + 1, field.literal.stop - 1)
-    assert item is not None
+    source, (field, stream) = transcript.source, transcript.literal_at(at)
+    item, new_mark, start, stop = field.item, stream.new_mark, field.literal.start + 1, field.literal.stop - 1
+    if item is None or new_mark is None:
+        return edits
     if not any(map(str.isalnum, field.literal)):
-        return [_removal(transcript, field)] if not splice(source, edits, start, stop).strip() else [*edits]
-    added = [edit for edit in edits if edit[0] == edit[1] == stop] if new_mark is not None else []
-    entries = (_entry(source, item, new_mark(item, mark)) for _, _, mark in added if new_mark is not None)
-    return [*(edit for edit in edits if edit not in added), *((item.stop, item.stop, entry) for entry in entries)]
+        return edits if splice(source, edits, start, stop).strip() else [_removal(transcript, field)]
+    added = [] if attach else [edit for edit in edits if edit[0] == edit[1] == stop]
+    entries = [(item.stop, item.stop, _entry(source, item, new_mark(item, mark))) for _, _, mark in added]
+    return [*(edit for edit in edits if edit not in added), *entries]
 
 
 def _removal(transcript: Transcript, field: Field) -> Edit:

@@ -12,13 +12,10 @@ from cappunc_cli.formats.json.tracks import (
     Entries,
     Field,
     Track,
-    join_of,
-    line_join,
     listed,
     named,
     node,
     nodes,
-    rows,
     seconds,
     texts,
     values,
@@ -31,12 +28,9 @@ def _sherpa_onnx(value: object) -> Iterator[Track]:
     The tokens are word pieces and stay as they are: they only give their times to the text. A word begins with a space.
     """
     for result in listed(value):
-        timing: list[Field] = []
         columns = (values(result, f"{key}[]") for key in ("tokens", "timestamps", "durations"))
-        for token, time, length in zip_longest(*columns):
-            if isinstance(token, Literal):
-                entry = Node(start=time, duration=length)
-                timing.append(Field(token, *Entries("", length="duration").times(entry), join=""))
+        entries = [Node(text=token, start=time, duration=length) for token, time, length in zip_longest(*columns)]
+        timing = Entries("text", length="duration").fields(entries, join="")
         yield Track([texts(result, "text")], timing)
 
 
@@ -124,12 +118,10 @@ def _premiere(value: object) -> Iterator[Track]:
     names = [(speaker.get("id"), speaker.get("name")) for speaker in nodes(value, "speakers[]")]
     segments = nodes(value, "segments[]")
     said = ((segment, nodes(segment, "words[]")) for segment in segments)
-    fields = [field for segment, words in said for field in _PREMIERE.line(words, segment.get("speaker"), " ")]
+    entries = Entries("text", length="duration", mark="type=punctuation", items=True)
+    fields = [field for segment, words in said for field in entries.line(words, segment.get("speaker"), " ")]
     apart = any(word.get("type") == "punctuation" for word in nodes(segments, "[].words[]"))
     yield Track([named(fields, names)], new_mark=_premiere_mark if apart else None)
-
-
-_PREMIERE = Entries("text", length="duration", mark="type=punctuation", items=True)
 
 
 def _premiere_mark(word: Node, mark: str) -> dict[str, Any]:
@@ -138,25 +130,16 @@ def _premiere_mark(word: Node, mark: str) -> dict[str, Any]:
     return {**entry, "text": mark, "type": "punctuation"}
 
 
-def _timings(value: object) -> Iterator[Track]:
-    """Lists of [word, start, end], as in 3Blue1Brown's captions."""
-    found = rows(values(value, "[]"))
-    join = line_join([row.literal for row in found])
-    yield Track([[row._replace(join=join) for row in found]])
-
-
 def _whispercpp(value: object) -> Iterator[Track]:
     """whisper.cpp (-oj, -ojf): a `transcription` of segments with offsets in milliseconds.
 
     With `-ml` a segment can begin within a word (` 100`, `,`, `000`). The `tokens` are the model's
     word pieces and stay as they are.
     """
-    found = _WHISPERCPP.fields(nodes(value, "transcription[]"), join="\n")
-    pieces = join_of([field.literal for field in found]) == ""
-    yield Track([[f._replace(join="" if pieces and not f.literal[:1].isspace() else "\n") for f in found]])
+    found = Entries("text", "offsets.from", "offsets.to", unit=1).fields(nodes(value, "transcription[]"))
+    # The join of pieces of words is none.
+    yield Track([[f if f.join == "" and not f.literal[:1].isspace() else f._replace(join="\n") for f in found]])
 
-
-_WHISPERCPP = Entries("text", "offsets.from", "offsets.to", unit=1)
 
 TRACKS = {
     "aeneas": _aeneas,
@@ -164,7 +147,6 @@ TRACKS = {
     "gentle": _gentle,
     "premiere": _premiere,
     "sherpa-onnx": _sherpa_onnx,
-    "timings": _timings,
     "whispercpp": _whispercpp,
     "youtube": _youtube,
 }

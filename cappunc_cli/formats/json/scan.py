@@ -15,7 +15,7 @@ from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.splice import Edit, line_of
 
-_GAP = re.compile(r"[ \t\r\n]*+")
+_VALUE = re.compile(r"[^ \t\r\n]")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _PIECE = re.compile(_STRING.pattern + r"|[{}\[\]]", re.DOTALL)
 _NUMBER = re.compile(r"\s*:\s*(-?\d++)(?![.eE])")
@@ -71,11 +71,6 @@ def _pieces(node: Node) -> Iterator[tuple[re.Match[str], int]]:
         yield piece, depth
 
 
-def broken_json(source: str, at: int, what: str) -> BadInput:
-    """The error for broken JSON at an offset."""
-    return BadInput(f"broken JSON: {what}", line=line_of(source, at))
-
-
 def load(source: str) -> Any:
     """Parse the JSON document in `source`, or a list of documents where several follow each other.
 
@@ -88,50 +83,43 @@ def load(source: str) -> Any:
     decoder = json.JSONDecoder(
         strict=False, parse_int=lambda text: int(text) if len(text) < 400 else float(text), object_pairs_hook=tuple
     )
-    strings, at = _STRING.finditer(source), _gap(source, 0)
-    while at < len(source):
+    spans, at = map(re.Match.span, _STRING.finditer(source)), 0
+    while found := _VALUE.search(source, at):
+        at = found.start()
         try:
             value, at = decoder.raw_decode(source, at)
-            documents.append(_placed(value, source, strings))
+            documents.append(_placed(value, source, spans) if isinstance(value, _HOLDERS) else value)
         except JSONDecodeError as error:
             ends = not source[error.pos :].strip()
             what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
-            raise broken_json(source, error.pos, what) from None
+            raise BadInput(f"broken JSON: {what}", line=line_of(source, error.pos)) from None
         except RecursionError:
-            raise broken_json(source, at, "nested too deeply") from None
-        at = _gap(source, at)
+            raise BadInput("broken JSON: nested too deeply", line=line_of(source, at)) from None
     if not documents:
-        raise broken_json(source, 0, "there is no value")
+        raise BadInput("broken JSON: there is no value", line=1)
     return documents[0] if len(documents) == 1 else documents
 
 
-def _placed(value: Any, source: str, strings: Iterator[re.Match[str]]) -> Any:
-    """A value with the places of its strings and keys, which are the next of `strings`: all in the source, in order."""
+def _placed(value: Any, source: str, spans: Iterator[Span]) -> Any:
+    """A value with the places of its strings and keys, which are the next of `spans`: all in the source, in order."""
     if isinstance(value, str):
         literal = Literal(value)
-        literal.start, literal.stop = next(strings).span()
+        literal.start, literal.stop = next(spans)
         return literal
     if isinstance(value, list):
-        return [_placed(child, source, strings) if isinstance(child, _HOLDERS) else child for child in value]
-    if not isinstance(value, tuple):
-        return value
+        return [_placed(child, source, spans) if isinstance(child, _HOLDERS) else child for child in value]
     node = Node()
     node.source = source
     for key, child in value:
-        at = next(strings).start()
+        at, _ = next(spans)
         if not node:
             node.first = at
-        node[key] = _placed(child, source, strings) if isinstance(child, _HOLDERS) else child
+        node[key] = _placed(child, source, spans) if isinstance(child, _HOLDERS) else child
     return node
 
 
 #: What may have strings: numbers are many.
 _HOLDERS = (str, list, tuple)
-
-
-def _gap(source: str, at: int) -> int:
-    gap = _GAP.match(source, at)
-    return gap.end() if gap else at
 
 
 def whole_numbers(node: Node) -> dict[str, Span]:

@@ -103,17 +103,14 @@ def node(value: object, path: str) -> Node:
     return next(iter(nodes(value, path)), Node())
 
 
-def value_at(entry: Node, path: str) -> Any:
-    """The first value at a path below an object; None if there is none."""
-    return entry[path] if path in entry else next(iter(values(entry, path)), None) if _PATH.search(path) else None
+def value_at(entry: object, path: str) -> Any:
+    """The first value at a path below an entry; None if there is none."""
+    if isinstance(entry, dict) and path in entry:
+        return entry[path]
+    return next(iter(values(entry, path)), None) if _PATH.search(path) else None
 
 
 _PATH = re.compile(r"[.\[|]")
-
-
-def text_at(value: object, path: str) -> Literal | None:
-    """The first string at a path."""
-    return next((found for found in values(value, path) if isinstance(found, Literal)), None)
 
 
 def listed(value: object) -> list[Node]:
@@ -141,11 +138,6 @@ def join_of(texts: Iterable[str]) -> str:
     return "" if any(found) and sum(found) >= _SHARE * len(found) else " "
 
 
-def line_join(texts: Sequence[str]) -> str:
-    """As `join_of` if most texts are words; else each is a line."""
-    return join_of(texts) if 2 * sum(len(text.split()) <= 1 for text in texts) > len(texts) else "\n"
-
-
 @dataclass(frozen=True, slots=True)
 class Entries:
     """How a recogniser writes its words: the paths of the text and the times of an entry, the key of the speaker.
@@ -166,7 +158,7 @@ class Entries:
     items: bool = False
     join: str | None = None
 
-    def times(self, entry: Node) -> tuple[int | None, int | None]:
+    def times(self, entry: object) -> tuple[int | None, int | None]:
         """(start, end) of an entry in ms."""
         start, end = seconds(value_at(entry, self.start), self.unit), value_at(entry, self.end)
         if end is not None or not self.length or start is None:
@@ -174,30 +166,36 @@ class Entries:
         length = seconds(value_at(entry, self.length), self.unit)
         return start, None if length is None else start + length
 
-    def fields(self, entries: Sequence[Node], speaker: object = None, join: str | None = None) -> list[Field]:
+    def fields(self, entries: Sequence[object], speaker: object = None, join: str | None = None) -> list[Field]:
         """A field for each of the entries that has a text; `join` comes between them."""
         join = self.join_of(entries) if join is None else join
-        key, _, value = self.mark.partition("=")
+        key, _, kind = self.mark.partition("=")
         found: list[Field] = []
         for entry in entries:
             text = value_at(entry, self.text)
-            if isinstance(text, Literal):
-                item = entry if self.items else None
-                if self.mark and entry.get(key) == value:
-                    found.append(Field(text, join="", item=item))
-                else:
-                    found.append(Field(text, *self.times(entry), entry.get(self.speaker, speaker), join, item))
+            if not isinstance(text, Literal):
+                continue
+            own = entry if isinstance(entry, Node) else Node()
+            item = own if self.items else None
+            if kind and own.get(key) == kind:
+                found.append(Field(text, join="", item=item))
+            else:
+                found.append(Field(text, *self.times(entry), own.get(self.speaker, speaker), join, item))
         return found
 
-    def line(self, entries: Sequence[Node], speaker: object = None, join: str | None = None) -> list[Field]:
+    def line(self, entries: Sequence[object], speaker: object = None, join: str | None = None) -> list[Field]:
         """As `fields`; the first one begins a line."""
         found = self.fields(entries, speaker, join)
         return [found[0]._replace(join="\n"), *found[1:]] if found else []
 
-    def join_of(self, entries: Iterable[Node]) -> str:
+    def join_of(self, entries: Iterable[object]) -> str:
         """What comes between entries."""
+        if self.join is not None and self.join != "line":
+            return self.join
         shown = [text for entry in entries if isinstance(text := value_at(entry, self.text), Literal)]
-        return join_of(shown) if self.join is None else line_join(shown) if self.join == "line" else self.join
+        if self.join == "line" and 2 * sum(len(text.split()) <= 1 for text in shown) <= len(shown):
+            return "\n"
+        return join_of(shown)
 
 
 def lines(
@@ -216,16 +214,6 @@ def lines(
     return said, repeated
 
 
-def rows(listed: Iterable[object]) -> list[Field]:
-    """A field for each list of [word, start, end], with times in seconds; together they are a line."""
-    found: list[Field] = []
-    for row in listed:
-        if isinstance(row, list) and row and isinstance(row[0], Literal):
-            start, end = [*row[1:], None, None][:2]
-            found.append(Field(row[0], seconds(start), seconds(end), join=" " if found else "\n"))
-    return found
-
-
 _CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
 
 
@@ -235,8 +223,7 @@ def seconds(value: object, unit: float = 1000.0) -> int | None:
     `unit` is the number of milliseconds in a unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
     if isinstance(value, str):
-        stamp = _CLOCK.fullmatch(value.strip())
-        if stamp is None:
+        if (stamp := _CLOCK.fullmatch(value.strip())) is None:
             return None
         sign, first, second, last = stamp.groups()
         hours, minutes = (first, second) if second is not None else (None, first)
@@ -273,17 +260,11 @@ def by_channel(entries: Iterable[Node], key: str = "channel") -> dict[str, list[
     return channels
 
 
-class Voices:
-    """Who speaks when, for transcripts that list speakers separately from the words: (begin in ms, name) of each."""
-
-    def __init__(self, spans: Iterable[tuple[int | None, object]]) -> None:
-        self._known = sorted(((begin, name) for begin, name in spans if begin is not None), key=itemgetter(0))
-
-    def at(self, moment: int | None) -> object:
-        """The speaker at a time (ms): the last one to start; None before the first one, or without a time."""
-        i = bisect_right(self._known, moment, key=itemgetter(0)) if moment is not None else 0
-        return self._known[i - 1][1] if i else None
-
-    def named(self, fields: Iterable[Field]) -> list[Field]:
-        """The fields, each with the speaker at its start unless it has one."""
-        return [f if f.speaker is not None else f._replace(speaker=self.at(f.start)) for f in fields]
+def voiced(fields: Iterable[Field], turns: Iterable[tuple[int | None, object]]) -> list[Field]:
+    """The fields, each with the speaker at its start unless it has one; each turn is a start (ms) and a name."""
+    known = sorted(((begin, name) for begin, name in turns if begin is not None), key=itemgetter(0))
+    found = []
+    for field in fields:
+        i = bisect_right(known, field.start, key=itemgetter(0)) if field.start is not None else 0
+        found.append(field if field.speaker is not None or not i else field._replace(speaker=known[i - 1][1]))
+    return found

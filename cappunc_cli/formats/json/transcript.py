@@ -69,6 +69,8 @@ class Transcript:
         for track in tracks:
             self._add(track)
         self._starts = sorted(self._literals)
+        #: Whether marks are entries of their own somewhere.
+        self.has_entries = any(field.item and stream.new_mark for field, stream in self._literals.values())
 
     def _add(self, track: Track) -> None:
         """Align the copies of a track and append its words."""
@@ -87,10 +89,14 @@ class Transcript:
                 own = [spoken[n] for n in sorted({n for _, n in places[slice(*inside)]})]
             streams.append(self._stream(fields, track, marks=False))
             self._align(own, tokenize(self.source, streams[-1]), marks=False)
-        set_styles(spoken, streams)
+        if len(streams) > 1:
+            _set_styles(spoken, streams)
         for number, word in enumerate(spoken, len(self.words)):
             word.number = number
-        self.differing += [word.number for word in spoken if _differ(word)]
+            # Some streams show case and have a capital, and others not.
+            texts = {token.text for token in word}
+            if len(texts) > 1 and len({features(token.text) & CAPITAL for token in word if token.stream.case}) > 1:
+                self.differing.append(number)
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
         self._add_words(track, spoken)
@@ -175,6 +181,7 @@ class Transcript:
             self._turn += 1
             self._speaker = None
         preceded = False
+        before: tuple[object, object] = self._speaker or (None, None)
         for n, tokens in enumerate(spoken):
             own = tokens[0]
             spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
@@ -182,7 +189,9 @@ class Transcript:
             if speaker is None:
                 speaker = next((token.speaker for token in tokens if token.speaker is not None), None)
             self._cue = max(self._cue, first_cue + spelled.cue)
-            self._begin(track.channel, speaker, spelled.begins_turn)
+            if spelled.begins_turn or (track.channel, speaker) != before:
+                self._begin(track.channel, speaker, spelled.begins_turn)
+            before = track.channel, speaker
             places = tuple([token.copy for token in tokens])
             made = Word(spelled.text, start, end, self._cue, self._turn, places, preceded=preceded, signs=own.signs)
             made.followed = preceded = own.signs != ""
@@ -229,34 +238,21 @@ class Transcript:
         return names
 
 
-def set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
+def _set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
     """Find out whether streams show case and marks, from the tokens of each word."""
     for stream, text in {(token.stream, token.text) for word in spoken for token in word}:
         stream.features |= features(text)
-    shown = 0
     for stream in streams:
-        shown |= stream.features
-    for stream in streams:
-        lacking = [bit for bit in (MARKED, CAPITAL) if shown & bit and _lacks(stream, bit, spoken)]
+        lacking = []
+        for bit in (MARKED, CAPITAL):
+            if stream.features and not stream.features & bit and any(other.features & bit for other in streams):
+                own = [word for word in spoken if any(token.stream is stream for token in word)]
+                # How many of its words have the feature in another stream.
+                other = Counter(token.stream for word in own for token in word if features(token.text) & bit)
+                lacking += [bit] if max(other.values(), default=0) > _RARE * len(own) else []
         # Lower case in all streams, or together with marks, is not a style but what is to be restored.
         stream.case = len(lacking) < 2
         stream.marks &= MARKED not in lacking
-
-
-def _lacks(stream: Stream, feature: int, spoken: Sequence[Spoken]) -> bool:
-    """Whether a stream never has a feature that another stream shows of the same words."""
-    if not stream.features or stream.features & feature:
-        return False
-    own = [word for word in spoken if any(token.stream is stream for token in word)]
-    elsewhere = Counter(token.stream for tokens in own for token in tokens if features(token.text) & feature)
-    return max(elsewhere.values(), default=0) > _RARE * len(own)
-
-
-def _differ(tokens: Sequence[Token]) -> bool:
-    """Whether some tokens of a word have a capital and others not, of streams that show case."""
-    if len({token.text for token in tokens}) == 1:
-        return False
-    return len({features(token.text) & CAPITAL for token in tokens if token.stream.case}) > 1
 
 
 def aligned_blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:

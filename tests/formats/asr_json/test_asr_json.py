@@ -148,7 +148,7 @@ def check_change(document: Document, source: str, texts: list[str]) -> None:
 @pytest.mark.parametrize("path", CASES, ids=ids)
 def test_fixtures(path: Path) -> None:
     source, fixed = load(path), load(path.with_suffix(".fixed.json"))
-    assert formats.recognise(source).format == path.parent.name
+    assert formats.read(source).format == path.parent.name
     document = formats.read(source)
     assert formats.write(document, document.texts) == source
     texts = formats.read(fixed).texts
