@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.models.model import Model, load_model
 
@@ -40,7 +41,7 @@ class Rules:
         chunks: Sequence[Chunk],
     ) -> Iterator[tuple[Chunk, Rows]]:
         """Yield each chunk with its probabilities, [n, cases + marks]."""
-        cases, marks = self._config.cases, self._config.marks
+        cases, marks = CASE_CLASSES, MARK_CLASSES
         names = [str(case) for case in cases]
         rows = np.full((len(words), len(cases) + len(marks)), _LOW, np.float32)
         start = True

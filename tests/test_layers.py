@@ -23,7 +23,7 @@ LAYERS = (
     ("errors", "version", "options"),
     ("document", "languages"),
     ("formats",),
-    ("restoration/windows", "restoration/chunks", "restoration/terms", "restoration/lexicon", "restoration/tuned"),
+    ("restoration/chunks", "restoration/terms", "restoration/lexicon", "restoration/word_forms", "restoration/tuned"),
     ("restoration/models",),
     ("restoration/options",),
     ("restoration/decoding",),

@@ -13,6 +13,7 @@ import typer
 
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import models_known
+from cappunc_cli.document.labels import MARKS
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.output import FILE, HEADING, Parts, escape_controls, write_json, write_lines
 from cappunc_cli.files.progress import Reporter
@@ -117,7 +118,7 @@ def _describe(directory: Path, engine: str) -> dict[str, Any]:
         **known,
         "languages": list(config.languages),
         "licence": config.licence,
-        "marks": [mark for mark in config.marks if mark],
+        "marks": [*MARKS],
         "sha256": config.files.get(ENGINES[engine].weights, ""),
         # eval.json is the network's.
         "scores": scores(directory) if engine == NETWORK else {},

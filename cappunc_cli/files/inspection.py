@@ -19,7 +19,7 @@ from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpa
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite_long
+from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -54,7 +54,7 @@ class ExaminedStretch:
     def changes(self) -> list[bool]:
         """Whether `fix` would change each word, as the model reads it."""
         old = self.read.parts
-        new = rewrite_long(old, self.rows, self.fixer.model, self.fixer.options)
+        new = rewrite(old, self.rows, self.fixer.model, self.fixer.options)
         return [word.text != text for word, text in zip(old, new, strict=True)]
 
     def missing(self) -> list[UnrestoredSpan]:

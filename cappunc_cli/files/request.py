@@ -18,10 +18,10 @@ from cappunc_cli.restoration.models.registry import (
     ENGINES,
     NETWORK,
     ModelConfig,
+    find_config,
     find_member,
     find_model,
     find_model_for,
-    languages_of,
     model_languages,
 )
 from cappunc_cli.restoration.options import Options
@@ -57,7 +57,7 @@ class ModelChoice:
             return self.lang.split(",")
         if self.model is None:
             return model_languages()
-        own = languages_of(self.model, self.engine) if self.languages is None else self.languages
+        own = find_config(self.model, self.engine).languages if self.languages is None else self.languages
         return own if len(own) > 1 else None
 
     def language_of(self, text: str) -> str | None:
@@ -130,8 +130,7 @@ class FixRequest:
         """
         name, code = chosen
         if config is None:
-            kind = ENGINES[self.choice.engine]
-            config = ModelConfig.load(find_model(name, kind), kind.config)
+            config = find_config(name, self.choice.engine)
         options = replace(self.options, language=code)
         options.windows(config)
         options.paired_marks(config)

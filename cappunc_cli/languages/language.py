@@ -35,7 +35,7 @@ _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """Conventions of one written language; all its words are bare (lower case, NFC, `'`).
 
@@ -107,9 +107,6 @@ class Language:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
-
-    def __hash__(self) -> int:
-        return hash(self.code)
 
     def spelled(self, word: str) -> str:
         """Normalise a word for look-up: NFC, one encoding per letter, ASCII apostrophe and hyphen."""

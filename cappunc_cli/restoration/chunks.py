@@ -7,14 +7,12 @@ Everything goes by word index; words are never compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-
-from cappunc_cli.errors import CappuncError
 
 #: Rows of probabilities, [words, labels].
 Rows = npt.NDArray[np.float32]
@@ -32,13 +30,9 @@ class Chunk:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    def moved(self, by: int) -> Chunk:
-        """This chunk with all its indices moved by `by` words."""
-        return replace(self, start=self.start + by, stop=self.stop + by)
 
-
-def split(count: int, window: int, overlap: int, min_words_cut: int | None = None) -> list[Chunk]:
-    """Split `count` words into windows of `window` words that share `overlap` words with their neighbours.
+def split(count: int, window: int, overlap: int, min_words_cut: int | None = None, first: int = 0) -> list[Chunk]:
+    """Split `count` words from the `first` on into windows of `window` words; neighbours share `overlap` words.
 
     Of the words that two windows share, the first one drops `min_words_cut` (by default half of them), the second one
     the rest. The last window is moved left until it is full, so that its words have as much context as all others; the
@@ -54,23 +48,20 @@ def split(count: int, window: int, overlap: int, min_words_cut: int | None = Non
     dropped = [-(-words * numerator // denominator) for words in shared]
     befores = [0, *(words - cut for words, cut in zip(shared, dropped, strict=True))]
     return [
-        Chunk(start, min(start + window, count), before, after)
+        Chunk(first + start, first + min(start + window, count), before, after)
         for start, before, after in zip(starts, befores, [*dropped, 0], strict=True)
     ]
 
 
-def merge(chunks: Sequence[Chunk], rows: Iterable[tuple[Chunk, Rows]], count: int) -> Rows:
-    """Merge the rows of `chunks` into one array [count, labels].
+def merge(read: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None] | None = None) -> Rows:
+    """Merge the rows [len(chunk), labels] of all chunks of a text, in order, into one array [words, labels].
 
-    `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator.
-    Raises CappuncError unless the chunks keep each of the `count` words exactly once.
+    `read` may be a generator; `progress` is called with the `stop` of each chunk.
     """
-    if not chunks:
-        return np.zeros((0, 0), np.float32)
-    # Each chunk's own words begin where those of the one before it end.
-    ends = [0, *(chunk.stop - chunk.after for chunk in chunks)]
-    if [chunk.start + chunk.before for chunk in chunks] != ends[:-1] or ends[-1] != count:
-        raise CappuncError(f"the chunks do not cover the {count} words")
-    # Copies: views would keep the rows of every chunk.
-    read = zip(chunks, pairwise(ends), rows, strict=True)
-    return np.concatenate([rows[a - chunk.start : b - chunk.start].copy() for chunk, (a, b), (_, rows) in read])
+    kept = [np.zeros((0, 0), np.float32)]
+    for chunk, rows in read:
+        # Copies: views would keep the rows of every chunk.
+        kept.append(rows[chunk.before : len(chunk) - chunk.after].copy())
+        if progress is not None:
+            progress(chunk.stop)
+    return np.concatenate(kept[1:] or kept)

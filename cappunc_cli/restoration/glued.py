@@ -33,7 +33,10 @@ class Parted:
     @classmethod
     def of(cls, words: Sequence[Word], lexicon: Lexicon) -> Parted:
         """The words in parts."""
-        signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
+        written = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
+        signs = {i: found for i, text in written if (found := _signs(text, lexicon))}
+        if not signs:
+            return cls(words, words, range(len(words)), {})
         owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
         return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
 
@@ -71,8 +74,6 @@ class Parted:
 
 def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
     """(start, stop) of the signs between the parts of a word."""
-    if text.isalpha():
-        return []
     if ("/" in text or "(" in text) and (found := _SLASH.fullmatch(text)):
         bare = cached_strip(text)[0]
         return [] if bare in UNITS or lexicon.get(bare) else [found.span(1)]

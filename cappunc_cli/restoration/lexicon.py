@@ -1,19 +1,41 @@
-"""How words are written elsewhere: with their counts in a model's lexicon.txt, and by rules for compounds and names."""
+"""How often words are written in each case: in other texts, by a model's lexicon.txt, and in the text itself.
+
+For each word p(case | word within a sentence) is what the network says, without what it says about the sentence's
+start. To its log-odds are added
+
+- those of the word's counts in the lexicon against all words: whether it is a name with the weight NAMES, less for
+  frequent words, which the network knows; and in which form, if not in lower case, with the weight FORMS;
+- the mean of those of the word's other occurrences in the text with the weight AGREEMENT, less for frequent words.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import ChainMap, Counter
-from collections.abc import Iterator, Mapping, MutableMapping
-from functools import lru_cache
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from unicodedata import is_normalized, normalize
 
-from cappunc_cli.document.labels import capital, fold, upper
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.document.labels import (
+    CAPITAL,
+    CASE_CLASSES,
+    LOWER,
+    MARK_CLASSES,
+    MIXED,
+    TERMINAL,
+    UPPER,
+    Case,
+    Label,
+    capital,
+    fold,
+    upper,
+)
 from cappunc_cli.errors import BadModel
-from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, is_number
+from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.chunks import Rows
 
 #: A word of which this share is in upper case is an acronym, and has no mixed-case form.
 _SURE = 0.9
@@ -22,19 +44,12 @@ _NUMERAL, _NUMERAL_COUNT = re.compile(r"(?=...)x{0,3}(?:i[xv]|v?i{0,3})"), 8
 _POSSESSIVE = re.compile(r"['’][sS]\Z")
 #: The counts of a word, and its form in mixed case.
 _COUNTS = re.compile(r"(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})\t(\S+))?)?)?")
-#: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.
-_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
-DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
-#: `i-i'm`, `b-but`, `th-that's`: the beginning of a word said again, a letter or two consonants.
-STUTTER = re.compile(r"(?:([^\W\d_]|[^\W\d_aeiou]{2})-)(?:\1-)*(\1(?:['’]?[^\W\d_]+(?:['’][^\W\d_]+)*)?)")
-#: A dash or dots between two words.
-_GLUE = re.compile(r"(--+|—|…|\.{2,})")
-#: Letters from which on an acronym is told from a word with its ending.
-_SHORTEST_ACRONYM = 3
-#: Between two words that are written as one: `well...okay`.
-JOINED = ".."
-#: `xixe`, but not French `vie`.
-_ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
+#: The columns of a model's probabilities that say that a sentence ends.
+_ENDS = [len(CASE_CLASSES) + MARK_CLASSES.index(mark) for mark in TERMINAL]
+_LEAST = 1e-5
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 class FormCounts(NamedTuple):
@@ -91,7 +106,7 @@ class Lexicon:
         return ((bare, form) for bare in self._lines if (form := self.get(bare)) is not None)
 
 
-class Lexicons:
+class Lexicons(dict[str, Lexicon]):
     """The lexicon of a model in each of its languages, by code; that of a language without a section is empty.
 
     A line of lexicon.txt is a bare word and its counts in lower case, capital, upper and mixed case, with the latter's
@@ -100,7 +115,7 @@ class Lexicons:
     """
 
     def __init__(self, text: str = "") -> None:
-        self._known: dict[str, Lexicon] = {}
+        super().__init__()
         head, *sections = re.split(r"^\[(\w+)\]", text, flags=re.MULTILINE)
         forms: dict[str, str] = {}
         for line in filter(None, map(str.strip, head.split("\n"))):
@@ -112,7 +127,10 @@ class Lexicons:
             numbers = [int(number) for number in total.split("\t") if number.isdecimal()]
             if len(numbers) != 4 or not all(numbers):
                 raise ValueError(f"section {code} lacks the counts of all words")
-            self._known[code] = Lexicon(forms | known, tuple(number / sum(numbers) for number in numbers))
+            self[code] = Lexicon(forms | known, tuple(number / sum(numbers) for number in numbers))
+
+    def __missing__(self, code: str) -> Lexicon:
+        return self._common
 
     @classmethod
     def read(cls, directory: Path) -> Lexicons:
@@ -123,137 +141,121 @@ class Lexicons:
         except ValueError as error:
             raise BadModel(f"not a lexicon: {error}", str(path)) from error
 
-    def __getitem__(self, code: str) -> Lexicon:
-        return self._known.get(code, self._common)
 
+def weigh_forms(rows: Rows, bare: Sequence[str], lexicon: Lexicon, rare: Flags | None = None) -> Rows:
+    """A model's probabilities [n, cases + marks + around] of a text with its cases reweighted.
 
-def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
-    """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
-
-    In mixed case, but for an abbreviation that the language writes in upper case.
+    `rare` [n] are the words that the model has not learnt one by one: their other occurrences count even if they are
+    not in the lexicon. Without it no other occurrences count.
     """
-    if listed := language.forms.get(word) or language.eras.get(word):
-        return listed
-    form = lexicon.get(word)
-    if form is None and (plain := language.spelled(word)) != word:
-        # Written as the word is: `l’OTAN` as `l'OTAN`, and `IP‑Adresse` with a no-break hyphen as with another.
-        known = mixed_form(plain, lexicon, language)
-        if known is None:
-            return None
-        known = known if is_normalized("NFC", word) else normalize("NFD", known)
-        return "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
-    if form is None:
-        form = ordinal_form(word, language) or _inflected(word, lexicon, language)
-    if form is None:
-        form = glued_form(word, lexicon, language)
-    if form is None and STUTTER.fullmatch(word):
-        form = "-".join(capital(part) for part in word.split("-"))
-    if form is None:
-        parted = "-" in word.strip("-") or "/" in word.strip("/")
-        sides = [_compound(side, lexicon, language) for side in word.split("/")] if parted else [_named(word, language)]
-        form = "/".join(sides)
-    return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+    numbers: dict[str, int] = {}
+    word = np.fromiter([numbers.setdefault(text, len(numbers)) for text in bare], np.intp, len(bare))
+    counts = [lexicon.counts(text) for text in numbers]
+    listed = np.array([count is not None for count in counts], np.bool_)
+    own = listed[word]
+    if rare is not None:
+        own |= rare & (np.bincount(word) > 1)[word]
+    if not own.any():
+        return rows
+    at, word = np.flatnonzero(own), word[own]
+    seen = np.array([count[:4] if count else (0, 0, 0, 0) for count in counts], np.float64)
+    cases = rows[own, : len(CASE_CLASSES)].astype(np.float64)
+    within, start = _apart(cases, np.append(1.0, rows[:-1, _ENDS].sum(1))[own])
+    scores = np.log(np.maximum(within, _LEAST)) + _prior(seen, lexicon.shares)[word]
+    if rare is not None:
+        weight = tuned.AGREEMENT / (1 + seen.sum(1) / tuned.SETTLED)
+        scores += weight[word, None] * _others(_normalise(scores), word, start)
+    within = _normalise(scores)
+    moved = within[:, LOWER] * start
+    within[:, LOWER] -= moved
+    within[:, CAPITAL] += moved
+    result = rows.copy()
+    result[at, : len(CASE_CLASSES)] = within
+    return result
 
 
-def glued_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
-    """`know--I`, `anna--BMW`: words on both sides of a dash, which are written as anywhere; None for one word."""
-    parts = _GLUE.split(word) if JOINED in word or "--" in word or "—" in word or "…" in word else []
-    if len(parts) < 3:
-        return None
-    return "".join(capital(part) if part in language.always_capital else lexicon.get(part) or part for part in parts)
+def _apart(cases: Floats, starts: Floats) -> tuple[Floats, Floats]:
+    """P(case) [n, 4] of words if no sentence begins with them, and the probability [n] that one does.
 
+    `starts` [n] is the latter by the marks.
 
-def ordinal_form(word: str, language: Language) -> str | None:
-    """A Roman ordinal with an ending: Basque `XIV.a`, French `XIXe`; None for any other word."""
-    if language.ordinal_endings and (found := _ORDINAL.fullmatch(word)):
-        return upper(found[1]) + found[2] if found[2] in language.ordinal_endings else None
-    numeral, period, ending = word.partition(".")
-    if not (period and language.ordinals and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
-        return None
-    return upper(numeral) + period + ending if ending in language.clitics else None
-
-
-def _inflected(word: str, lexicon: Lexicon, language: Language) -> str | None:
-    """An acronym of the lexicon with its ending: Basque `EHUko`, `VIIIak`; None for any other word.
-
-    Of 455 words in mixed case in the training texts that it finds 421 are written so.
+    The latter is the network's as far as its capitals show it, so that both together give the `cases` again.
     """
-    if not (language.inflects_acronyms and word.isalpha()):
-        return None
-    for length in range(_SHORTEST_ACRONYM, len(word)):
-        ending = word[length:]
-        known = lexicon.get(word[:length]) if ending in language.clitics else None
-        if known and known.isupper():
-            return known + ending
-    return None
+    high = np.minimum(cases[:, UPPER] + cases[:, MIXED], 1 - _LEAST)
+    shown = np.clip(cases[:, CAPITAL] / (1 - high), 0, 1)
+    name = np.clip((shown - starts) / np.maximum(1 - starts, _LEAST), 0, 1)
+    start = np.clip((shown - name) / np.maximum(1 - name, _LEAST), 0, 1)
+    within = cases.copy()
+    within[:, LOWER], within[:, CAPITAL] = (1 - high) * (1 - name), (1 - high) * name
+    return within, start
 
 
-def start_form(form: str, language: Language) -> str:
-    """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
-    lower = language.elided(form) or (form[:1].isalpha() and _GLUE.split(form)[0].partition("-")[0].islower())
-    return capital(form) if lower else form
+def _prior(seen: Floats, shares: Sequence[float]) -> Floats:
+    """Nats for each case [words, 4] by the counts `seen` of each word, against the `shares` of all words."""
+    base = np.array(shares)
+    total = seen.sum(1, keepdims=True)
+    chance = (seen + tuned.SMOOTHING * base) / (total + tuned.SMOOTHING)
+    names = tuned.NAMES / (1 + total[:, 0] / tuned.KNOWN_TO_NETWORK)
+    nats: Floats = np.empty_like(chance)
+    high = np.maximum(1 - chance[:, LOWER], _LEAST)
+    nats[:, LOWER] = names * np.log(np.maximum(chance[:, LOWER], _LEAST) / base[LOWER])
+    forms = np.log(chance[:, CAPITAL:] / high[:, None] / (base[CAPITAL:] / (1 - base[LOWER])))
+    nats[:, CAPITAL:] = (names * np.log(high / (1 - base[LOWER])))[:, None] + tuned.FORMS * forms
+    return nats
 
 
-def _compound(word: str, lexicon: Lexicon, language: Language) -> str:
-    """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
+def _others(within: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats:
+    """Nats for each case [n, 4] by the other occurrences of a word; one with which a sentence begins shows little."""
+    scores = np.log(np.maximum(within, _LEAST))
+    scores -= scores.mean(1, keepdims=True)
+    shows = np.maximum(1 - start, 0.02)[:, None]
+    total = np.zeros((word.max() + 1, 5))
+    np.add.at(total, word, np.hstack([scores * shows, shows]))
+    rest = total[word] - np.hstack([scores * shows, shows])
+    mean: Floats = np.clip(rest[:, :4] / (rest[:, 4:] + 1), -tuned.MOST_AGREEMENT, tuned.MOST_AGREEMENT)
+    return mean
 
-    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
-    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital. After a single
-    letter they are lower-case, as in 1,360 of the 1,539 such English compounds that the lexicon lacks (`K-pop`), unless
-    nouns are capital.
+
+def _normalise(scores: Floats) -> Floats:
+    exponents: Floats = np.exp(scores - scores.max(1, keepdims=True))
+    exponents /= exponents.sum(1, keepdims=True)
+    return exponents
+
+
+def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label]) -> Lexicon:
+    """The lexicon with the forms that the text itself writes, which outweigh those of other texts.
+
+    In a text in capitals only mixed case shows anything: `LeBRON` is LeBron, `DVDs` stays. Elsewhere acronyms and mixed
+    case do, and capitals within sentences.
     """
-    first, others = _parts_of(lexicon)
-    parts = word.split("-")
-    written = []
-    for i, part in enumerate(parts):
-        plain = language.spelled(part)
-        if plain in language.clitics or (0 < i < len(parts) - 1 and plain in language.linking):
-            written.append(part)
-        elif _INITIALS.fullmatch(part):
-            written.append(upper(part))
-        else:
-            known = (others if i else first).get(part)
-            letter = len(parts[0]) == 1 and not language.capital_nouns
-            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
-            if i == 1 and (letter or acronym):
-                # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
-                written.append(known if known and known.isupper() else part)
-            else:
-                written.append(known or _inflected(part, lexicon, language) or _named(part, language))
-    return "-".join(written)
+    cased = [label.case for word, label in zip(bare, labels, strict=True) if len(word) > 1 and word.isalpha()]
+    low, shouted = cased.count(Case.LOWER), 2 * cased.count(Case.UPPER) > len(cased)
+    if not shouted and 2 * low < len(cased):
+        return lexicon
+    witnesses: dict[str, list[int]] = {}
+    forms: dict[str, str] = {}
+    inside = False
+    for full, label in zip(bare, labels, strict=True):
+        word, form = without_possessive(full), without_possessive(label.form)
+        if shouted and form.isupper():
+            continue  # `O'REILLY'S`
+        if label.case is Case.MIXED:
+            forms[word] = spoken_form(form) if shouted else form
+            witnesses.setdefault(word, [0, 0, 0, 0])[MIXED] += tuned.WITNESS
+        elif not shouted and len(word) > 1 and (label.case is Case.UPPER or (label.case is Case.CAPITAL and inside)):
+            witnesses.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += tuned.WITNESS
+        inside = not label.after and not label.before
+    added: dict[str, FormCounts] = {}
+    for word, (_, capitals, uppers, mixed) in witnesses.items():
+        old = lexicon.counts(word) or FormCounts()
+        form = forms.get(word, old.form)
+        added[word] = FormCounts(old.lower, old.capital + capitals, old.upper + uppers, old.mixed + mixed, form)
+    return lexicon.with_words(added)
 
 
-@lru_cache(maxsize=2)
-def _parts_of(lexicon: Lexicon) -> tuple[dict[str, str], dict[str, str]]:
-    """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
-    forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
-    acronyms = {}
-    for bare, form in lexicon.forms():
-        if form.isupper():
-            acronyms[bare] = form
-        elif "-" in form:
-            for i, part in enumerate(form.split("-")):
-                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
-    first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
-    return acronyms | first, acronyms | others
-
-
-def _named(word: str, language: Language) -> str:
-    """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
-
-    The article or preposition of `l'Ukraine` and `l'O.N.U` stays lower-case.
-    """
-    if elided := language.elided(word):
-        if DOTTED.fullmatch(word, elided):
-            return word[:elided] + upper(word[elided:])
-        return word[:elided] + _named(word[elided:], language)
-    if language.digraph and word.startswith(language.digraph):
-        return language.digraph.upper() + word[len(language.digraph) :]
-    if DEGREE.fullmatch(word):
-        return capital(word[:-1]) + word[-1].upper()
-    prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
-    if prefix and len(word) > len(prefix) + 1:
-        return capital(prefix) + capital(word[len(prefix) :])
-    if word.startswith(CLAN_PREFIX) and len(word) > 4:
-        return "Mc" + capital(word[2:])
-    return capital(word)
+def spoken_form(form: str) -> str:
+    """A form from a text in capitals as others write it: `LeBRON` is LeBron, but `DVDs` and `PhD` stay."""
+    start = next((i for i, c in enumerate(form) if i and c.isupper() and form[i - 1].islower()), None)
+    if start is None or not form[start:].isupper() or len(form) - start < 3:
+        return form
+    return form[:start] + capital(form[start:].lower())

@@ -6,7 +6,7 @@ network whose backward direction is limited to a few words of look-ahead, so tha
 on the length of a meeting (`LiveGruRestorer`). With any other engine, the model reads a bounded window again for each
 word, or for a few words at a time, as in Poláček et al. (2025, Speech Communication 173:103269: ELECTRA twice, 4 words
 of look-ahead). The window holds the last committed words, which have been output and never change, and the pending
-ones. Pending words are decided as in a file (`rewrite` in pipeline.py), given the committed ones.
+ones. Pending words are decided as in a file, given the committed ones.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.recurrent import GruEngine, GruReading, GruWindow, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite, weigh_cases
+from cappunc_cli.restoration.pipeline import probabilities_of_each, read_passage, written
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
@@ -134,10 +135,16 @@ class LiveRestorer:
 
     def take(self, request: LiveRequest, reading: Any) -> list[str]:
         """Commit the words of a request, given the model's reading of it, and return their texts."""
-        new = rewrite(self._words, reading, self._model, self._options, self._committed, request.continues)
-        texts = new[len(self._committed) : len(self._committed) + request.count]
+        texts = self._decided(self._words, reading, self._committed, request)
         self._commit(texts)
         return texts
+
+    def _decided(self, words: Sequence[Word], rows: Rows, committed: Sequence[str], request: LiveRequest) -> list[str]:
+        """The texts of the words of a request, of which there are `rows`, as of the `committed` ones before them."""
+        passage = read_passage(words, rows, self._model, self._options, live=bool(committed) or request.continues)
+        passage.continues = request.continues
+        labels = decode(passage, [cached_strip(text)[1] for text in committed])
+        return written(words, passage, labels)[len(committed) : len(committed) + request.count]
 
     def reset(self) -> None:
         """Begin a new text; pending words are discarded."""
@@ -181,19 +188,12 @@ class LiveGruRestorer(LiveRestorer):
         return self._engine.read([request.window for request in requests])
 
     def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
-        earlier, count = len(self._rows), request.count
-        start = len(self._committed) - earlier
-        words, committed = self._words[start:][: earlier + len(reading.rows)], self._committed[start:]
-        rows = np.array([*self._rows, *reading.rows])
-        # Those of committed words are weighed; the last of them shows whether a sentence begins after it.
-        last = max(earlier - 1, 0)
-        weighed = weigh_cases(words[last:], rows[last:], self._model, self._options, live=True)
-        rows[earlier:] = weighed[earlier - last :]
-        texts = rewrite(words, rows, self._model, self._options, committed, request.continues)
-        texts = texts[earlier : earlier + count]
-        self._rows.extend(rows[earlier : earlier + count])
+        rows, start = [*self._rows, *reading.rows], len(self._committed) - len(self._rows)
+        words, committed = self._words[start:][: len(rows)], self._committed[start:]
+        texts = self._decided(words, np.array(rows), committed, request)
+        self._rows.extend(reading.rows[: request.count])
         # The state of the last word is not kept: the pause after it may not have been known.
-        self._kept = reading.kept[count : max(len(request.window.words), count + 1)].copy()
+        self._kept = reading.kept[request.count : max(len(request.window.words), request.count + 1)].copy()
         self._commit(texts)
         del self._pauses[: len(self._pauses) - len(self._words)]
         return texts

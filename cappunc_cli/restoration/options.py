@@ -71,8 +71,7 @@ class Options:
     0.5 (as trained) to 1 (many). `style`: that of commas (light, standard, heavy), on which house styles differ most.
     `existing`: what happens to the marks and case of the input (auto, keep, replace). `window`, `overlap` and
     `min_words_cut`, in words, override the model's own. `pauses`: whether timestamps are used. `language`: the code of
-    the text's language for a model of several (None: its first). `glossary`: terms that are written as given. `apart`
-    decides marks and case independently, to measure what deciding them together is worth.
+    the text's language for a model of several (None: its first). `glossary`: terms that are written as given.
 
     Raises WrongUsage for invalid values.
 
@@ -91,11 +90,9 @@ class Options:
     min_words_cut: MinWordsCut = None
     language: str | None = None
     glossary: Glossary = field(default_factory=Glossary)
-    apart: bool = False
 
     def __post_init__(self) -> None:
         verify_options(self)
-        require("apart", self.apart, bool, "True or False")
         require("language", self.language, (str, NoneType), "a str or None")
         require("glossary", self.glossary, Glossary, "a Glossary")
 

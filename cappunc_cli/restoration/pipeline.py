@@ -11,19 +11,18 @@ from types import NoneType
 
 import numpy as np
 
-from cappunc_cli.document.labels import cached_strip, dress
+from cappunc_cli.document.labels import Label, cached_strip, dress
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
-from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
+from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import recheck
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
-from cappunc_cli.restoration.decoding.passage import UNREAD, Passage, read_rows
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.lexicon import weigh_forms, with_witnesses
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
 
@@ -77,19 +76,20 @@ def restore_all(
     rows = probabilities_of_each([one.parts for one in read], model, options, progress)
     for one in read:
         # Rows are not kept while the caller writes the result: they are many times as large as their text.
-        yield one.joined(rewrite_long(one.parts, next(rows), model, options))
+        new = rewrite(one.parts, next(rows), model, options)
+        yield one.joined(new) if one.signs else new
 
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
-    parted = Parted.of(words, _lexicon(model, options))
-    return replace(parted, parts=_with_paragraphs(parted.parts, model, options))
+    parted = Parted.of(words, model.lexicons[options.conventions(model.config).code])
+    if any(word.blank_before for word in words):
+        parted = replace(parted, parts=_with_paragraphs(parted.parts, model, options))
+    return parted
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
     """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
-    if not any(word.blank_before for word in words):
-        return words
     blanks = accumulate(word.blank_before for word in words)
     parted = [
         replace(word, turn=word.turn + before, blank_before=False) for word, before in zip(words, blanks, strict=True)
@@ -109,10 +109,9 @@ def probabilities(
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Rows:
-    """The probabilities for each word, [n, cases + marks + around].
+    """The model's probabilities for each word, [n, cases + marks + around]; it reads neither marks nor case.
 
-    They are the model's, which reads neither marks nor case, with cases weighed by how the words are written elsewhere
-    (`decoding/forms.py`). `progress` is as in `restore`. Raises CappuncError.
+    `progress` is as in `restore`. Raises CappuncError.
     """
     return next(probabilities_of_each([words], model, options or Options(), progress))
 
@@ -136,49 +135,29 @@ def probabilities_of_each(
         ends = live or [None] * len(texts)
         silence = [gap for words, end in zip(texts, ends, strict=True) if words for gap in (*pauses(words)[:-1], end)]
     turns = list(chain.from_iterable(map(turn_ends, texts)))
-    counts = list(map(len, texts))
-    chunks = [split(count, window, overlap, min_words_cut) for count in counts]
-    offsets = accumulate(counts, initial=0)
-    placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
-
-    def told(read: tuple[Chunk, Rows]) -> tuple[Chunk, Rows]:
-        if progress is not None:
-            progress(read[0].stop)
-        return read
-
-    rows = map(told, model.predict(bare, silence, turns, placed, options.conventions(model.config).code))
-    for own, words in zip(chunks, texts, strict=True):
-        yield weigh_cases(words, merge(own, islice(rows, len(own)), len(words)), model, options, live=live is not None)
+    starts = accumulate(map(len, texts), initial=0)
+    chunks = [
+        split(len(words), window, overlap, min_words_cut, start) for words, start in zip(texts, starts, strict=False)
+    ]
+    rows = model.predict(bare, silence, turns, [*chain.from_iterable(chunks)], options.conventions(model.config).code)
+    for own in chunks:
+        yield merge(islice(rows, len(own)), progress)
 
 
-def weigh_cases(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool) -> Rows:
-    """The rows of a text with their cases weighed by the forms of words, and by its other words if it is not `live`."""
-    lexicon = _lexicon(model, options)
-    if not lexicon.shares:
-        return rows
-    bare, labels = zip(*(cached_strip(word.text) for word in words), strict=True) if words else ((), ())
-    if live:
-        return weigh_forms(rows, bare, lexicon, model.config)
-    return weigh_forms(rows, bare, with_witnesses(lexicon, bare, labels), model.config, model.engine.are_rare(bare))
+def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
+    """The words as they are written, with their `probabilities`, whose cases are weighed by how others write a word.
 
-
-def _lexicon(model: Model, options: Options) -> Lexicon:
-    """The model's lexicon in the language of the text."""
-    return model.lexicons[options.conventions(model.config).code]
-
-
-def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
-    """The words as they are written, with what follows from their `probabilities`."""
-    passage = make_passage(words, model, options)
-    passage.posteriors = read_rows(passage, rows)
-    return passage
-
-
-def make_passage(words: Sequence[Word], model: Model, options: Options, *, live: bool = False) -> Passage:
-    """The words as they are written; `live`: the last ones so far, without what a text as a whole shows."""
+    Of a `live` text only the last words so far are given, which do not show how the text as a whole writes them.
+    """
     stripped = [cached_strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
-    lexicon = _lexicon(model, options)
+    language = options.conventions(model.config)
+    lexicon = model.lexicons[language.code]
+    if not live:
+        lexicon = with_witnesses(lexicon, bare, labels)
+    if lexicon.shares:
+        repeats = not live and len(set(bare)) < len(bare)
+        rows = weigh_forms(rows, bare, lexicon, model.engine.are_rare(bare) if repeats else None)
     turns = np.array(turn_ends(words), np.bool_)
     if options.pauses:
         # After so long a silence something else begins, as with another speaker: a title, and then the first scene.
@@ -187,7 +166,7 @@ def make_passage(words: Sequence[Word], model: Model, options: Options, *, live:
     return Passage(
         bare=bare,
         labels=labels,
-        posteriors=UNREAD,
+        rows=rows,
         turn_ends=turns,
         # A word that is cut off (`wait- no`) has its dash for a mark.
         followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
@@ -196,54 +175,37 @@ def make_passage(words: Sequence[Word], model: Model, options: Options, *, live:
         cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
-        conventions=options.conventions(model.config),
-        lexicon=lexicon if live else with_witnesses(lexicon, bare, labels),
+        conventions=language,
+        lexicon=lexicon,
     )
 
 
-def rewrite(
-    words: Sequence[Word],
-    rows: Rows,
-    model: Model,
-    options: Options,
-    committed: Sequence[str] = (),
-    continues: bool = False,
-) -> list[str]:
+def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
     """The new text of each word, given the model's `probabilities` of them.
 
-    The first words keep the texts `committed`. If the text `continues`, it does not end with its last word.
-    """
-    if not words:
-        return []
-    if options.existing == "recheck":
-        words, options = _drop_wrong_marks(words, rows, model, options), replace(options, existing="auto")
-    passage = make_passage(words, model, options, live=bool(committed) or continues)
-    passage.committed, passage.continues = len(committed), continues
-    written = passage.labels
-    labels = decode(passage, rows, [cached_strip(text)[1] for text in committed])
-    new = zip(words, written, passage.bare, labels, strict=True)
-    texts = [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
-    return [*committed, *texts[len(committed) :]]
-
-
-def _drop_wrong_marks(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[Word]:
-    """The words without the marks that are nearly certainly wrong."""
-    passage = read_passage(words, rows, model, options)
-    new_labels = recheck(passage, find_missing(passage).lacks_marks)
-    checked = zip(words, passage.labels, new_labels, passage.bare, strict=True)
-    return [word if new is old else replace(word, text=dress(bare, new)) for word, old, new, bare in checked]
-
-
-def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
-    """`rewrite` a long text in sections, so that the memory for decoding does not grow with it.
-
-    A section is decided with more context on each side than a sentence or quotation should need. How its captions
-    break is estimated from the section and its context only.
+    A long text is decided in sections, so that the memory does not grow with it, each with more context on each side
+    than a sentence or quotation should need. How its captions break, and how the text itself writes a word, is
+    estimated from the section and its context only.
     """
     texts: list[str] = []
     while (start := len(texts)) < len(words):
         stop = start + _SECTION if len(words) - start - _SECTION >= _CONTEXT else len(words)
         first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, len(words))
-        new = rewrite(words[first:last], rows[first:last], model, options)
-        texts += new[start - first : stop - first]
+        section, passage = words[first:last], read_passage(words[first:last], rows[first:last], model, options)
+        if options.existing == "recheck":
+            section = _without_wrong_marks(section, passage)
+            passage = read_passage(section, rows[first:last], model, replace(options, existing="auto"))
+        texts += written(section, passage, decode(passage))[start - first : stop - first]
     return texts
+
+
+def written(words: Sequence[Word], passage: Passage, labels: Sequence[Label]) -> list[str]:
+    """The texts of a passage's words with other labels."""
+    new = zip(words, passage.labels, passage.bare, labels, strict=True)
+    return [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
+
+
+def _without_wrong_marks(words: Sequence[Word], passage: Passage) -> list[Word]:
+    """The words without the marks that are nearly certainly wrong."""
+    texts = written(words, passage, recheck(passage, find_missing(passage).lacks_marks))
+    return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]

@@ -18,6 +18,7 @@ from typing import Any
 
 import onnx
 
+from cappunc_cli.document.labels import CASE_CLASSES, MARKS
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.models.registry import ENGINES, LIVE, NETWORK, ModelConfig
 from models.lab import ablation, study
@@ -108,7 +109,7 @@ from config.json, train.toml and eval.json.
 
 - Network: {_network(recipe, directory / "model.onnx")}; embeddings of pauses and speaker changes are
   added to a word's last piece; the probabilities of the case head feed the mark head. 8-bit weights, {size:.1f} MB.
-- Case: {", ".join(config.cases)}. Marks: {" ".join(mark for mark in config.marks if mark)}{_around(config)}.
+- Case: {", ".join(CASE_CLASSES)}. Marks: {" ".join(MARKS)}{_around(config)}.
 - Windows of {config.window} words, {config.overlap} shared; `min_words_cut` {config.min_words_cut}.{_ensemble(config)}
 - Trained on {recipe.tokens:,} pieces{_start(recipe)}; `train.toml` is the recipe.{_line(prose.get("before"))}
 - Licence of the weights: {config.licence}. SHA-256 of model.onnx: `{config.files["model.onnx"]}`.

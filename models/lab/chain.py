@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import MARK_CLASSES
 from cappunc_cli.features.train.trainer import FOLDED, micro_f1
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.models.model import load_model
@@ -74,7 +75,7 @@ def main(toml: Path) -> None:
         "words": sum(len(text.gold) for text in to_score),
         "micro without": round(f1(to_score, None), 5),
         "micro with": round(f1(to_score, transitions), 5),
-        "marks": list(model.config.marks),
+        "marks": list(MARK_CLASSES),
         "transitions": [[round(float(x), 3) for x in row] for row in transitions],
     }
     results.write(project_of(toml) / "models" / "lab" / toml.resolve().parent.name / "chain.json", report)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.document.labels import mark_of, strip
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, mark_of, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.pipeline import probabilities
@@ -57,14 +57,14 @@ def heldout_words(recipe: LabRecipe, name: str, most: int = _WORDS) -> list[Word
 
 def texts_of(recipe: LabRecipe, model: Model) -> Iterator[HeldoutText]:
     """The held-out end of each corpus with the model's log-probabilities, its bias included."""
-    cases = len(model.config.cases)
+    cases = len(CASE_CLASSES)
     for name in recipe.corpora:
         words = heldout_words(recipe, name)
-        gold = np.array([model.config.marks.index(strip(word.text)[1].mark) for word in words])
-        rows = probabilities(words, model)[:, cases : cases + len(model.config.marks)]
+        gold = np.array([MARK_CLASSES.index(strip(word.text)[1].mark) for word in words])
+        rows = probabilities(words, model)[:, cases : cases + len(MARK_CLASSES)]
         scores = np.log(np.maximum(rows, 1e-12))
         for mark, nats in model.config.bias.items():
-            scores[:, model.config.marks.index(mark)] += nats
+            scores[:, MARK_CLASSES.index(mark)] += nats
         logger.info("%s: %s words", name, f"{len(words):,}")
         yield HeldoutText(scores, gold)
 

@@ -32,6 +32,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.lexicon import Lexicons
@@ -250,7 +251,7 @@ def _add_and_norm(node: onnx.NodeProto, gone: set[str]) -> list[onnx.NodeProto]:
 def _read(directory: Path, texts: Sequence[Sequence[Word]]) -> list[Rows]:
     """The probabilities of case and mark of all words."""
     engine = OnnxEngine(directory, "cpu", lanes=1)
-    cases, marks = len(engine.config.cases), len(engine.config.marks)
+    cases, marks = len(CASE_CLASSES), len(MARK_CLASSES)
     rows = np.concatenate([probabilities(words, Model(engine.config, engine, Lexicons(""))) for words in texts])
     return [rows[:, :cases], rows[:, cases : cases + marks]]
 

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.dataset import Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, mixed_precision, read_weights
@@ -40,15 +39,13 @@ class Teacher:
     """
 
     def __init__(self, directory: Path, recipe: LabRecipe, device: torch.device) -> None:
-        """Load a model directory; raises BadModel if it has other classes or pause bins, or needs arrays of its own.
+        """Load a model directory; raises BadModel if it has other pause bins, or needs arrays of its own.
 
         A teacher with another tokenizer needs arrays that were prepared with it.
         """
         config = ModelConfig.load(directory)
         if tuple(config.pause_bins_ms) != recipe.pause_bins_ms:
             raise BadModel("a teacher must have the same pause_bins_ms as the recipe", str(directory))
-        if (*config.cases, *config.marks) != (*CASE_CLASSES, *MARK_CLASSES):
-            raise BadModel("a teacher must have the standard case and mark classes", str(directory))
         self._vocabulary: Vocabulary | None = None
         if (directory / "tokenizer.json").read_bytes() != recipe.tokenizer.read_bytes():
             words = recipe.arrays() / TEACHERS_WORDS

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import MARK_CLASSES
 from cappunc_cli.features.train.trainer import FOLDED, micro_f1
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.tuned import DASH_COST
@@ -102,8 +103,8 @@ def main() -> None:
     recipe = LabRecipe.load(options.toml)
     if options.corpora:
         recipe = replace(recipe, corpora={name: recipe.corpora[name] for name in options.corpora})
-    texts = [_as_decoded(text, model.config.marks) for text in texts_of(recipe, bare)]
-    choose(texts, model.config.marks, model.config.bias, right_marks if options.mends else goodness)
+    texts = [_as_decoded(text, MARK_CLASSES) for text in texts_of(recipe, bare)]
+    choose(texts, MARK_CLASSES, model.config.bias, right_marks if options.mends else goodness)
 
 
 def choose(texts: Sequence[HeldoutText], marks: Sequence[str], shipped: Mapping[str, float], measure: Goodness) -> None:

@@ -26,8 +26,13 @@ from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import as_dict, score_systems
 from cappunc_cli.features.evaluate.inputs import Reading, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions
+from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.features.evaluate.run import restorer_of, signature_of
 from cappunc_cli.files.output import write_json
+from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
+from cappunc_cli.restoration.decoding.evidence import no_evidence
+from cappunc_cli.restoration.decoding.passage import place_marks
+from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
 
 #: What is taken away, by its option, and what the signature says of it.
 VARIANTS = {
@@ -52,10 +57,8 @@ class _Eval(Command):
 def report(options: EvalOptions, variants: frozenset[str]) -> dict[str, object]:
     """The report of `cappunc eval --json` on a model of some variants."""
     restorer = restorer_of(options)
-    changed = replace(restorer.options, apart="--independent" in variants)
-    if "--marks-given" in variants:
-        changed = replace(changed, existing="keep", sensitivity=0.0)  # hardly any are missing
-    restorer = replace(restorer, options=changed)
+    if "--marks-given" in variants:  # hardly any are missing
+        restorer = replace(restorer, options=replace(restorer.options, existing="keep", sensitivity=0.0))
     samples = []
     how = Reading(options.format_name, options.only, options.speech_dashes)
     for source in sources(options.references, how, options.scored.gold_windows):
@@ -65,15 +68,21 @@ def report(options: EvalOptions, variants: frozenset[str]) -> dict[str, object]:
         if "--starts-alone" in variants:
             words = [replace(word, end=None) for word in words]
         reference = [word.text for word in source.words]
-        samples.append(Sample(source.name, reference, *_restored(restorer.restore, words)))
+        texts, rows = restorer.restore(words) if words else ([], None)
+        texts = apart(words, restorer) if words and "--independent" in variants else texts
+        samples.append(Sample(source.name, reference, texts, starts(words), rows))
     told = dict(VARIANTS[variant].split(":") for variant in sorted(variants))
     signature = {**signature_of(options, restorer, {}, samples), **told}
     return as_dict(score_systems({"": evaluate(samples, restorer.fold)}, 0, 0), signature)
 
 
-def _restored(restore: Any, words: list[Word]) -> tuple[list[str], list[int | None], Any]:
-    texts, rows = restore(words) if words else ([], None)
-    return texts, starts(words), rows
+def apart(words: list[Word], restorer: Restorer) -> list[str]:
+    """The texts of words whose marks and cases are the most probable ones, whether they go together or not."""
+    model = replace(restorer.model, config=replace(restorer.model.config, consistency=0.0))
+    passage = read_passage(words, probabilities(words, model, restorer.options), model, restorer.options)
+    marks = mark_scores(passage, no_evidence(len(words))).argmax(1)
+    labels = written_labels(passage, passage.posteriors.cases.argmax(1), place_marks(passage, marks))
+    return written(words, passage, labels)
 
 
 def lowered(source: Source) -> Iterator[Word]:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from measuring import batches, head, options, print_report, watched, write_files
 
+from cappunc_cli.document.labels import CASE_CLASSES
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restoration.chunks import merge, split
@@ -37,8 +38,8 @@ def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
         config = engine.config
         chunks = split(len(words), config.window, config.overlap, config.min_words_cut)
         found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
-        rows.append(merge(chunks, found, len(words)))
-    cases = len(OnnxEngine(directory, "cpu").config.cases)
+        rows.append(merge(found))
+    cases = len(CASE_CLASSES)
     ours, theirs = rows
     same = (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean()
     gap = np.abs(ours - theirs)

@@ -33,7 +33,7 @@ MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 @pytest.fixture
 def model(tiny_model: Path) -> Model:
     """A model whose probabilities the test gives; it is never run."""
-    config = replace(ModelConfig.load(tiny_model), cases=tuple(Case), marks=MARKS, bias={}, crf=None)
+    config = replace(ModelConfig.load(tiny_model), bias={}, crf=None)
     return Model(config, engine=None, lexicons=Lexicons())  # type: ignore[arg-type]
 
 

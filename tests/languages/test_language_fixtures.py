@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import MARKS, Case, strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import detect_language, language_of_text, words_of
 from cappunc_cli.languages import LANGUAGES
@@ -44,7 +44,7 @@ class Stub:
 
 
 def models(code: str) -> Iterator[Model]:
-    config = ModelConfig("stub", (code,), "", tuple(Case), ("", *MARKS), 24, 8, 2, 64, ())
+    config = ModelConfig("stub", (code,), "", 24, 8, 2, 64, ())
     yield Model(config, Stub(), Lexicons())
     try:
         find_model_for(code, ENGINES["ngram"])

@@ -30,7 +30,7 @@ def numbered(chunks: list[Chunk]) -> Iterator[tuple[Chunk, np.ndarray]]:
 @given(st.integers(0, 400), windows())
 def test_merging_what_was_split_covers_each_word_once(count: int, sizes: tuple[int, int, int]) -> None:
     chunks = split(count, *sizes)
-    merged = merge(chunks, numbered(chunks), count)
+    merged = merge(numbered(chunks))
     if count:
         np.testing.assert_allclose(merged[:, 0], np.arange(count), rtol=1e-6)
         np.testing.assert_allclose(merged[:, 1], -np.arange(count), rtol=1e-6)
@@ -55,7 +55,7 @@ def owners(count: int, window: int, overlap: int, cut: int | None) -> list[int]:
     """For each word the number of the chunk that its row comes from."""
     chunks = split(count, window, overlap, cut)
     rows = [(chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks)]
-    return merge(chunks, rows, count)[:, 0].astype(int).tolist()
+    return merge(rows)[:, 0].astype(int).tolist()
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,6 @@ def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
         assert context(chunks[i]) + 1 >= max((context(c) for c in (left, right) if c.start <= word < c.stop), default=0)
 
 
-def test_a_missing_chunk_is_an_error() -> None:
-    chunks = split(30, 10, 4)
-    with pytest.raises(ValueError, match="shorter"):
-        merge(chunks, list(numbered(chunks))[:-1], 30)
-    with pytest.raises(CappuncError, match="cover"):
-        merge(chunks, numbered(chunks), 31)
-
-
 @pytest.mark.parametrize(
     ("window", "overlap", "cut", "message"),
     [
@@ -127,9 +119,3 @@ def test_a_missing_chunk_is_an_error() -> None:
 def test_invalid_window_sizes_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
     with pytest.raises(CappuncError, match=message):
         check_windows(window, overlap, cut)
-
-
-@pytest.mark.parametrize("chunks", [[Chunk(0, 6), Chunk(7, 9)], [Chunk(0, 6), Chunk(5, 9)], [Chunk(1, 9)]])
-def test_chunks_that_leave_a_gap_or_keep_a_word_twice_are_refused(chunks: list[Chunk]) -> None:
-    with pytest.raises(CappuncError, match="cover"):
-        merge(chunks, numbered(chunks), 9)

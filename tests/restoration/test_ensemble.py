@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cappunc_cli.document.labels import PairedMark
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -26,7 +26,7 @@ TINY = Path(__file__).parents[1] / "tiny_model"
 CONFIG = replace(
     ModelConfig.load(TINY), languages=("es", "fr"), around=(PairedMark.OPEN_QUESTION, PairedMark.OPEN_EXCLAMATION)
 )
-LABELS = len(CONFIG.cases) + len(CONFIG.marks)
+LABELS = len(CASE_CLASSES) + len(MARK_CLASSES)
 WORDS = [Word(text) for text in ["so", "are", "you", "coming"] * 40]
 
 
@@ -104,13 +104,9 @@ def test_a_member_is_found_beside_the_model(tmp_path: Path) -> None:
     assert np.allclose(probabilities(WORDS, model), probabilities(WORDS, alone), atol=1e-6)
 
 
-def test_a_missing_or_unlike_member_is_refused(tmp_path: Path) -> None:
+def test_a_missing_member_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownModel, match="no model 'nowhere'"):
         load_model(str(copied(tmp_path, "first", ensemble={"nowhere": 0.25})), "cpu")
-    marks = json.loads((TINY / "config.json").read_text("utf-8"))["marks"]
-    copied(tmp_path, "unlike", marks=[*marks[:-2], marks[-1], marks[-2]], bias={})
-    with pytest.raises(BadModel, match="unlike has other cases or marks"):
-        load_model(str(copied(tmp_path, "second", ensemble={"unlike": 0.25})), "cpu")
 
 
 def test_an_ensemble_of_ensembles_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules import rules
 
-from cappunc_cli.document.labels import MARKS, Case, strip
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -65,7 +65,7 @@ def with_texts(words: list[Word], new: list[str]) -> list[Word]:
     return [replace(word, text=text) for word, text in zip(words, new, strict=True)]
 
 
-CASES, COLUMNS = list(MODEL.config.cases), [*MODEL.config.cases, *MODEL.config.marks]
+CASES, COLUMNS = list(CASE_CLASSES), [*CASE_CLASSES, *MARK_CLASSES]
 
 
 def likely(count: int, *labels: Case | str) -> np.ndarray:
@@ -77,7 +77,7 @@ def likely(count: int, *labels: Case | str) -> np.ndarray:
 
 
 def column(label: Case | str) -> int:
-    return CASES.index(label) if isinstance(label, Case) else len(CASES) + MODEL.config.marks.index(label)
+    return CASES.index(label) if isinstance(label, Case) else len(CASES) + MARK_CLASSES.index(label)
 
 
 def run(text: str, **options: object) -> str:

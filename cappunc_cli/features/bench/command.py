@@ -32,7 +32,7 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite_long
+from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
 #: Parts of a cold start, in order.
@@ -72,7 +72,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     times.append(time.perf_counter())
     (rows,) = probabilities_of_each([document.words], model, options)
     times.append(time.perf_counter())
-    texts = rewrite_long(document.words, rows, model, options)
+    texts = rewrite(document.words, rows, model, options)
     times.append(time.perf_counter())
     output = formats.write(document, texts)
     formats.verify(document, output)

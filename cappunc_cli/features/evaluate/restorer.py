@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation.calibration import fold_columns
 from cappunc_cli.restoration.chunks import Rows
@@ -43,9 +44,8 @@ class Restorer:
 
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
-        config = self.model.config
         read = as_read(words, self.model, self.options)
         rows = probabilities(read.parts, self.model, self.options)
         texts = read.joined(rewrite(read.parts, rows, self.model, self.options))
         last = np.append(np.diff(read.owners) > 0, True)  # the mark of a word is that of its last part
-        return texts, fold_columns(rows[last, len(config.cases) :], config.marks, self.fold)
+        return texts, fold_columns(rows[last, len(CASE_CLASSES) :], MARK_CLASSES, self.fold)

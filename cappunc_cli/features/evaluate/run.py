@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cappunc_cli.document.labels import MARKS
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import FOLD, Sample, tables
 from cappunc_cli.evaluation import evaluate as evaluated
@@ -188,7 +189,7 @@ def restorer_of(options: EvalOptions) -> Restorer:
         pauses=scored.pauses,
     )
     if options.preset == "autopunct" and scored.marks is None:
-        asked = replace(asked, marks="".join((*model.config.marks, *model.config.around)))
+        asked = replace(asked, marks="".join((MARKS, *model.config.around)))
     return Restorer(model, asked, FOLD if options.fold else NO_FOLD)
 
 

@@ -15,6 +15,7 @@ sentence (`went to the`), the model sees no sentence end even if it is told that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -26,14 +27,17 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import (
+    COMMA,
     NONE,
+    PERIOD,
     CueBreaks,
     Flags,
     Passage,
     Posteriors,
     Probabilities,
-    fold_marks,
+    move,
 )
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The kinds of mark: none, within a sentence, and at its end.
 _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
@@ -41,7 +45,10 @@ _KINDS = ([NONE], [i for i in range(1, len(MARK_CLASSES)) if i not in _ENDING], 
 _ENDS = 2
 _BY_KIND = np.stack([np.isin(np.arange(len(MARK_CLASSES)), columns) for columns in _KINDS], 1).astype(np.float64)
 _LEAST = np.float32(1e-6)
-
+#: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
+_FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
+#: Marks that may or may not end a sentence, depending on the next word's case.
+_OPEN_MARKS = "…;"
 
 #: The frequencies of the kinds of mark, [3], or their probabilities at some words, [n, 3].
 Frequencies = npt.NDArray[np.float64]
@@ -58,8 +65,8 @@ def find_cue_breaks(words: Sequence[Word]) -> CueBreaks | None:
     return CueBreaks(last, silence)
 
 
-def allowed_posteriors(passage: Passage) -> Posteriors:
-    """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
+def with_allowed_marks(passage: Passage) -> Passage:
+    """The passage with only the marks that the user allows, reweighted by the ends of captions."""
     text, wanted = passage.posteriors, passage.marks
     if not set(MARKS) <= set(wanted):
         folded = fold_marks(text, wanted)
@@ -69,9 +76,35 @@ def allowed_posteriors(passage: Passage) -> Posteriors:
             begins_turn = np.append(False, passage.turn_ends[:-1])
             folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
         text = folded
-    if passage.cues is None or passage.options.apart:
-        return text
-    return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
+    if passage.cues is not None:
+        text = weigh_cue_breaks(text, passage.cues, passage.turn_ends)
+    passage = copy(passage)
+    passage.posteriors = text
+    return passage
+
+
+def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
+    """The posteriors with only the marks in `wanted`; the probability of any other goes to the nearest of these."""
+    unwanted = [mark for mark in MARKS if mark not in wanted]
+    marks = text.marks.copy()
+    next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
+    for mark in _OPEN_MARKS:
+        if mark in unwanted:
+            column = marks[:, MARK_CLASSES.index(mark)]
+            strong = column * next_capital
+            marks[:, PERIOD if "." in wanted else NONE if "," not in wanted else COMMA] += strong
+            marks[:, COMMA if "," in wanted else NONE] += column - strong
+            column[:] = 0
+    if "." in unwanted:
+        move(marks, PERIOD, NONE, text.has[WordProperty.ABBREVIATION])
+    for mark, targets in _FOLDS.items():
+        if mark in unwanted:
+            source, target = MARK_CLASSES.index(mark), next((t for t in targets if t in wanted), "")
+            marks[:, MARK_CLASSES.index(target)] += marks[:, source]
+            marks[:, source] = 0
+    # Again, for the probability that was moved to periods.
+    move(marks, PERIOD, NONE, text.has[WordProperty.NO_PERIOD])
+    return replace(text, marks=marks)
 
 
 def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Posteriors:

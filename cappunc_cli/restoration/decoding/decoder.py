@@ -9,26 +9,35 @@ sensitivity never means fewer marks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from operator import is_
 
 import numpy as np
 
-from cappunc_cli.document.labels import LOWER, MARK_CLASSES, UPPER, Label, cached_strip, dress
+from cappunc_cli.document.labels import (
+    CAPITAL,
+    CASE_CLASSES,
+    LOWER,
+    MARK_CLASSES,
+    MARKS,
+    MIXED,
+    QUOTES,
+    UPPER,
+    Case,
+    Label,
+    PairedMark,
+    cached_label,
+    cached_strip,
+    dress,
+    upper,
+)
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
-from cappunc_cli.restoration.decoding.capitals import (
-    capital_form,
-    capital_probability,
-    capital_within_sentence,
-    shift_odds,
-    without_upper,
-    written_labels,
-)
+from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.paired_marks import place_marks, viterbi, without_opening_marks
+from cappunc_cli.restoration.decoding.paired_marks import place_paired_marks, viterbi
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
@@ -37,17 +46,27 @@ from cappunc_cli.restoration.decoding.passage import (
     Flags,
     Indices,
     Passage,
+    PlacedMarks,
     Posteriors,
     Probabilities,
     columns,
-    read_rows,
+    contain_any,
+    place_marks,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
+from cappunc_cli.restoration.word_forms import mixed_form, start_form
 
 #: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
 _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
-UNCLOSED = [NONE, *_CONTINUING]
-_COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
+_UNCLOSED = [NONE, *_CONTINUING]
+#: Those that can end a text, and the others.
+_FINAL = [*ENDS, MARK_CLASSES.index("…")]
+_NOT_FINAL = [i for i in range(len(MARK_CLASSES)) if i not in _FINAL]
+_COLON, _DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
+#: After these marks a sentence may or may not begin, so only the model decides the case.
+_IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
+#: For each mark, the column of `Evidence.gap_cost`.
+_KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
 
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5
@@ -55,37 +74,36 @@ _MAX_ROUNDS = 5
 _LONGEST_LABEL = 5
 
 
-#: For each mark, the column of `Evidence.gap_cost`.
-_KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
-
-
-def decode(passage: Passage, rows: Rows, committed: Sequence[Label] = ()) -> list[Label]:
-    """The labels of a passage, given a model's probabilities [n, cases + marks + around]; the first are `committed`.
+def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
+    """The labels of a passage, of which the first are `committed`.
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
     fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
-    decided once. The passage gets the labels and the posteriors of the last round.
+    decided once.
     """
-    for _ in range(1 if committed or passage.continues else _MAX_ROUNDS):
-        before = passage.labels
-        passage.posteriors = read_rows(passage, rows)
-        passage.labels = [*committed, *_decide_once(passage, committed)[len(committed) :]]
-        if all(map(is_, before, passage.labels)):
+    passage.committed = len(committed)
+    for rounds in range(1, _MAX_ROUNDS + 1):
+        labels = [*committed, *_decide_once(passage, committed)[len(committed) :]]
+        if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break
-    return passage.labels
+        passage = replace(passage, labels=labels)
+    return labels
 
 
 def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
     """The labels of a passage after one round: what the text says, what the model says, and the best reading."""
-    labels, existing = passage.labels, passage.options.existing
-    missing = None if existing == "replace" else find_missing(passage)
-    passage.posteriors = allowed_posteriors(passage)
-    known = evidence(passage, existing, missing)
+    labels = passage.labels
+    missing = None if passage.options.existing == "replace" else find_missing(passage)
+    if passage.cues is not None or not set(MARKS) <= set(passage.marks):
+        passage = with_allowed_marks(passage)
+    known = evidence(passage, missing)
     ruled, _ = add_lexical_rules(passage, known)
-    decided = decide(replace(passage, labels=[*committed, *ruled[len(committed) :]]), known)
+    if committed:
+        passage = copy(passage)
+        passage.labels = [*committed, *labels[len(committed) :]]
     new_labels = list(labels)
-    for i, (old, rule, new) in enumerate(zip(labels, ruled, decided, strict=True)):
+    for i, (old, rule, new) in enumerate(zip(labels, ruled, decide(passage, known), strict=True)):
         if passage.followed[i]:
             # A new mark would come between the word and the address or formula after it. Nor does one come after that,
             # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
@@ -108,46 +126,40 @@ def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
 def decide(passage: Passage, known: Evidence) -> list[Label]:
     """Decide the label of each word: its case and form, and everything before and after it.
 
-    The passage's posteriors must be its `allowed_posteriors`; `known` is the evidence of its existing labels.
+    The passage must be one `with_allowed_marks`; `known` is the evidence of its existing labels.
     """
-    text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
-    conventions, options, committed = passage.conventions, passage.options, passage.committed
-    known.cases[:committed], known.marks[:committed] = columns(passage.labels[:committed])
-    if options.existing == "replace" and conventions.opening:
-        passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
+    text, config, committed = passage.posteriors, passage.config, passage.committed
+    if committed:
+        known.cases[:committed], known.marks[:committed] = columns(passage.labels[:committed])
     capital = shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, capital)
-    if 0 < committed < len(words):
+    if 0 < committed < len(within):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * text.end_probability()[committed - 1]
-    scores = _mark_scores(passage, known)
-    marks = scores.argmax(1)
-    if config.crf:
-        own = [MARK_CLASSES.index(mark) for mark in config.marks]
-        transitions = np.zeros((len(MARK_CLASSES), len(MARK_CLASSES)))
-        transitions[np.ix_(own, own)] = config.crf
-        marks = viterbi(scores, transitions)
+    scores = mark_scores(passage, known)
+    marks = viterbi(scores, np.array(config.crf)) if config.crf else scores.argmax(1)
     new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
     if len(new_colons) and not committed and not passage.continues:
-        speakers = _accidental_labels(text, marks, within, turns, new_colons)
+        speakers = _accidental_labels(text, marks, within, passage.turn_ends, new_colons)
         text = replace(text, cases=without_upper(text, speakers))
         for _, stop in speakers:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    placed = place_marks(passage, marks, scores, known.marks < 0)
-    titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
+    if passage.asked or passage.conventions.opening:
+        placed = place_paired_marks(passage, marks, scores, known.marks < 0)
+    else:
+        placed = place_marks(passage, marks)
+    titles = np.flatnonzero(text.has[WordProperty.TITLE][:-1]).tolist()
     if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
         text = replace(text, cases=without_upper(text, [(i + 1, i + 2) for i in titles]))
-    if options.apart:
-        return written_labels(passage, text.cases.argmax(1), placed)
     is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return written_labels(passage, cases, placed)
 
 
-def _mark_scores(passage: Passage, known: Evidence) -> Rows:
+def mark_scores(passage: Passage, known: Evidence) -> Rows:
     """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints.
 
     Each sentence end costs what the capital that the next word then needs costs (as in Webex). The network's own doubt
@@ -156,36 +168,34 @@ def _mark_scores(passage: Passage, known: Evidence) -> Rows:
     """
     text, turns, config = passage.posteriors, passage.turn_ends, passage.config
     scores: Rows = np.log(text.marks)
-    for mark in config.bias.keys() & set(config.marks):
+    for mark in config.bias.keys() & {*MARK_CLASSES}:
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
     scores[:, NONE] -= tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, _KIND[1:]]
     scores[:, COMMA] += tuned.STYLES[passage.options.style]
-    scores[:, DASH] -= tuned.DASH_COST
-    numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
+    scores[:, _DASH] -= tuned.DASH_COST
+    numbers = text.has[WordProperty.DIGIT_LAST][:-1] & text.has[WordProperty.DIGIT_FIRST][1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= tuned.NUMBER_COST
     if "." in passage.marks:  # otherwise a statement has no mark that could end it
-        scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= tuned.TURN_COST
+        scores[np.flatnonzero(turns)[:, None], _UNCLOSED] -= tuned.TURN_COST
     # A comma comes after an aside, not before it: `he said (I think), and`.
     for i, label in enumerate(passage.labels[1:]):
         if "(" in label.before:
             scores[i, _CONTINUING] = -np.inf
     if not passage.continues:
         scores[-1, _CONTINUING] = -np.inf
-        if text.marks[-1, [*ENDS, MARK_CLASSES.index("…")]].sum() >= config.end_share:
-            scores[-1, [i for i in range(len(MARK_CLASSES)) if i not in ENDS and MARK_CLASSES[i] != "…"]] = -np.inf
+        if text.marks[-1, _FINAL].sum() >= config.end_share:
+            scores[-1, _NOT_FINAL] = -np.inf
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf
     scores[fixed, known.marks[fixed]] = 0
-    if passage.options.apart:
-        return scores
     # Bounded, so that an unusual word cannot overrule a certain sentence end.
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1 - 1e-6)
     cost = config.consistency * np.clip(np.log(capital) - np.log(1 - capital), -20, 0) + known.start_odds
-    cost[text.has(NO_START) | known.free_start | (known.cases > LOWER)] = 0
+    cost[text.has[NO_START].any(0) | known.free_start | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:
-        scores[:, end] += np.where(text.has(WordProperty.ABBREVIATION), 0, loss) if end == PERIOD else loss
+        scores[:, end] += np.where(text.has[WordProperty.ABBREVIATION], 0, loss) if end == PERIOD else loss
     if known.capitals.any():
         scores[:-1, ENDS] += _end_bonus(text, known)[1:, None]
     return scores
@@ -199,7 +209,7 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), tuned.MIN_NAME)
     nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
     # Some write `Dhr.` within a sentence, too; that capital is not kept, and so no reason for a mark.
-    shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
+    shows = known.capitals & ~text.has[WordProperty.LOWER_WITHIN]
     bonus: Probabilities = np.where(shows, nats, np.float32(0))
     return bonus
 
@@ -220,3 +230,107 @@ def _accidental_labels(
         if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
             spans.append((start, i + 1))
     return spans
+
+
+def shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
+    """Probabilities whose log-odds are shifted by `nats`."""
+    # Below 1, so that evidence against it always has an effect.
+    probabilities = np.clip(probabilities, 0, 1 - 1e-6)
+    raised = probabilities * np.exp(nats)
+    shifted: Probabilities = raised / (raised + (1 - probabilities))
+    return shifted
+
+
+def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotations: bool = True) -> Probabilities:
+    """P(not lower | no start) [n]: names are capital anywhere, other words only where a sentence begins.
+
+    Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
+    mixed forms, and words without a capital form, do not depend on the start.
+    """
+    starts = np.append(np.float32(1), text.end_probability(as_read=True)[:-1])
+    opening = text.paired.get(PairedMark.OPEN_QUOTE)
+    if quotations and opening is not None:
+        starts = np.where(opening > tuned.QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
+    high = text.cases[:, UPPER] + text.cases[:, MIXED]
+    high = np.minimum(np.where(text.has[WordProperty.NO_CAPITAL], capital, high), capital)
+    rest = np.maximum(1 - high, np.float32(1e-6))
+    name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
+    within: Probabilities = np.where(text.has[WordProperty.LOWER_WITHIN], np.float32(0), high + rest * name)
+    return within
+
+
+def capital_probability(
+    passage: Passage, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
+) -> Probabilities:
+    """P(not lower) [n], given the marks.
+
+    `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
+    """
+    text, marks = passage.posteriors, placed.columns
+    ended = text.ended(marks)
+    # `“What?” he asked`: the sentence may go on or end here.
+    open_end = _IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
+    after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
+    less_probable = shift_odds(within, np.full_like(within, -tuned.COMMA_COST))
+    within = np.where(after_comma & ~text.has[WordProperty.ALWAYS_CAPITAL], less_probable, within)
+    starts = np.append(True, (ended & ~open_end)[:-1])
+    starts[1:] |= (starts & text.has[WordProperty.PASSES_START])[:-1]
+    # A new speaker begins a sentence even where no mark ends the one before, and may begin one after a comma.
+    after_turn = np.append(False, passage.turn_ends[:-1])
+    starts |= after_turn & np.append(False, marks[:-1] == NONE)
+    starts &= ~(text.has[NO_START].any(0) | known.free_start)
+    after_open = np.append(False, open_end[:-1]) | after_turn | contain_any(QUOTES, placed.before)
+    probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
+    return probability
+
+
+def capital_form(text: Posteriors) -> Indices:
+    """The most probable case of each word other than lower, [n].
+
+    A word that the model expects in lower case is capital only where it stands, as at the start of a sentence, so a
+    trace of UPPER makes no acronym of it.
+    """
+    forms = text.cases[:, 1:].copy()
+    forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
+    cases: Indices = 1 + forms.argmax(1)
+    cases[(cases == CAPITAL) & text.has[WordProperty.INITIALISM]] = UPPER  # never `U.s.`
+    cases[(cases == CAPITAL) & text.has[WordProperty.ALWAYS_MIXED]] = MIXED
+    return cases
+
+
+def without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
+    """The cases [n, 4] with capital in place of upper in these spans, except for initialisms."""
+    cases = text.cases.copy()
+    names = ~text.has[WordProperty.INITIALISM]
+    for start, stop in places:
+        changed = np.arange(start, stop)[names[start:stop]]
+        cases[changed, CAPITAL] += cases[changed, UPPER]
+        cases[changed, UPPER] = 0
+    return cases
+
+
+def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
+    labels = [
+        cached_label(CASE_CLASSES[case], before, after, "")
+        for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
+    ]
+    conventions = passage.conventions
+    mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has[WordProperty.ALWAYS_MIXED])
+    if conventions.elisions:
+        mixed |= cases == UPPER
+    if not mixed.any():
+        return labels
+    starts = np.append(True, passage.posteriors.ended(placed.columns)[:-1])
+    for i in np.flatnonzero(mixed).tolist():
+        word = passage.bare[i]
+        if cases[i] == UPPER:
+            elided = conventions.elided(word)
+            if not elided:
+                continue
+            form = word[:elided] + upper(word[elided:])  # `nell'ONU`
+        else:
+            form = mixed_form(word, passage.lexicon, conventions) or ""
+        if starts[i]:
+            form = start_form(form, conventions)
+        labels[i] = replace(labels[i], case=Case.MIXED, form=form)
+    return labels

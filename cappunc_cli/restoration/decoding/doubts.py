@@ -18,31 +18,46 @@ from typing import Literal
 
 import numpy as np
 
-from cappunc_cli.document.labels import CASE_CLASSES, FOLD, LOWER, MARK_CLASSES, TERMINAL, UPPER, Case, Label, dress
+from cappunc_cli.document.labels import (
+    CASE_CLASSES,
+    FOLD,
+    LOWER,
+    MARK_CLASSES,
+    MARKS,
+    TERMINAL,
+    UPPER,
+    Case,
+    Label,
+    dress,
+)
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
-from cappunc_cli.restoration.decoding.capitals import capital_form, capital_probability, capital_within_sentence
-from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
+from cappunc_cli.restoration.decoding.decoder import (
+    capital_form,
+    capital_probability,
+    capital_within_sentence,
+    decide,
+)
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import Missing, runs
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import Flags, Passage, PlacedMarks, Posteriors, columns
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
-from cappunc_cli.restoration.lexicon import mixed_form
+from cappunc_cli.restoration.word_forms import mixed_form
 
 #: Words without a mark, or without a case, that could be wrong.
-_NO_MARK = WordProperty.NO_WORD | WordProperty.FRAGMENT
-_NO_CASE = WordProperty.NO_WORD | WordProperty.NO_CASE | WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
+_NO_MARK = [WordProperty.NO_WORD, WordProperty.FRAGMENT]
+_NO_CASE = [WordProperty.NO_WORD, WordProperty.NO_CASE, WordProperty.NO_CAPITAL, WordProperty.ALWAYS_LOWER]
 #: Words that keep their marks: those whose period may belong to them, and what is no word.
-_NOT_CHECKED = (
-    _NO_MARK
-    | WordProperty.ABBREVIATION
-    | WordProperty.ONE_LETTER
-    | WordProperty.NO_PERIOD
-    | WordProperty.INITIALISM
-    | WordProperty.DEGREE
-    | WordProperty.TITLE
-)
+_NOT_CHECKED = [
+    *_NO_MARK,
+    WordProperty.ABBREVIATION,
+    WordProperty.ONE_LETTER,
+    WordProperty.NO_PERIOD,
+    WordProperty.INITIALISM,
+    WordProperty.DEGREE,
+    WordProperty.TITLE,
+]
 #: Marks of one function are one kind: `;` is not wrong because it might be a period.
 _KINDS = ("", ",", ".", "?")
 _KIND = np.array([_KINDS.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
@@ -88,8 +103,8 @@ def find_low_confidence(passage: Passage, missing: Missing, below: float) -> lis
     In stretches without marks or case, which `missing` tells of the passage, no single word is listed, nor are
     alternatives that the options exclude.
     """
-    passage = replace(passage, posteriors=allowed_posteriors(passage))
-    known = evidence(passage, "replace")
+    passage = with_allowed_marks(passage)
+    known = evidence(passage)
     with_rules, terms = add_lexical_rules(passage, known)
     marks = _doubtful_marks(passage, known, missing, below)
     # Where it is doubtful whether a sentence ends, the case of the next word says nothing.
@@ -110,10 +125,10 @@ def find_low_confidence(passage: Passage, missing: Missing, below: float) -> lis
 
 def recheck(passage: Passage, lacking: Flags) -> list[Label]:
     """The labels of a passage, without the marks that are nearly certainly wrong; not where marks are `lacking`."""
-    labels, text = list(passage.labels), allowed_posteriors(passage)
+    labels, text = list(passage.labels), with_allowed_marks(passage).posteriors
     by_kind, kinds = text.marks @ _IN_KIND, _kinds(labels)
     single = [len(label.signs - label.paired) == 1 for label in labels]
-    checked = single & ~kinds[:, 0] & ~lacking & ~passage.followed & ~text.has(_NOT_CHECKED)
+    checked = single & ~kinds[:, 0] & ~lacking & ~passage.followed & ~text.has[_NOT_CHECKED].any(0)
     checked[-1:] = False  # the text ends here, whatever the network says at the edge of its last window
     wrong = checked & ((by_kind * kinds).sum(1) < tuned.WRONG) & (by_kind.max(1) > tuned.RIGHT)
     for i in np.flatnonzero(wrong).tolist():
@@ -148,9 +163,9 @@ def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: 
     text, labels = passage.posteriors, passage.labels
     kinds, by_kind = _kinds(labels), text.marks @ _IN_KIND
     written, others = (by_kind * kinds).sum(1), np.where(kinds, np.float32(0), by_kind)
-    free = ~missing.lacks_marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
+    free = ~missing.lacks_marks & (known.marks < 0) & ~passage.followed & ~text.has[_NO_MARK].any(0)
     # As it is written, a mark must be one that the model can predict and the options allow.
-    possible = {"", *(FOLD.get(mark, mark) for mark in passage.config.marks if mark in passage.marks)}
+    possible = {"", *(FOLD.get(mark, mark) for mark in MARKS if mark in passage.marks)}
     free &= kinds @ np.array([kind in possible for kind in _KINDS])
     free[-1] = False  # as in `recheck`
     doubts = {}
@@ -170,8 +185,8 @@ def _doubtful_cases(passage: Passage, known: Evidence, free: Flags, below: float
     not_lower = capital_probability(passage, placed, known, capital, within)
     probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
     # In upper case next to another such word: a sign on the screen, a title, a shout.
-    upper = (cases == UPPER) & ~text.has(WordProperty.ONE_LETTER)
-    free = free & ~text.has(_NO_CASE) & ~(upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False)))
+    upper = (cases == UPPER) & ~text.has[WordProperty.ONE_LETTER]
+    free = free & ~text.has[_NO_CASE].any(0) & ~(upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False)))
     forms = capital_form(text)
     doubts = {}
     for i in np.flatnonzero(free & (probabilities < below)).tolist():

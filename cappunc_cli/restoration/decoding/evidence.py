@@ -18,9 +18,9 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, LOWER, QUOTES_AFTER, UPPER, Case, Label, strip
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.existing import Missing
-from cappunc_cli.restoration.decoding.forms import spoken_form
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.lexicon import spoken_form
 
 _CLOSING = QUOTES_AFTER | {"’"}
 
@@ -69,8 +69,8 @@ def no_evidence(count: int) -> Evidence:
     return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 2), np.float32), free_start, start_odds)
 
 
-def evidence(passage: Passage, existing: str, missing: Missing | None = None) -> Evidence:
-    """The evidence of the existing labels: for `existing` replace, or for keep and auto given what is `missing`."""
+def evidence(passage: Passage, missing: Missing | None = None) -> Evidence:
+    """The evidence of the existing labels; of hardly any of them, unless what is `missing` is known."""
     labels, known = passage.labels, no_evidence(len(passage.labels))
     cases, marks = columns(labels)
     # An ellipsis before a word shows that it continues a sentence: `...and so on`.
@@ -79,7 +79,7 @@ def evidence(passage: Passage, existing: str, missing: Missing | None = None) ->
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
     known.free_start = continued | np.array([False, *quotes]) | passage.preceded
     if missing is not None:
-        _weigh(passage, known, missing, fills_gaps=existing == "keep")
+        _weigh(passage, known, missing, cases, marks)
     else:
         # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in labels]) | passage.followed
@@ -91,33 +91,32 @@ def evidence(passage: Passage, existing: str, missing: Missing | None = None) ->
             known.capitals = (cases == CAPITAL) & ~passage.cue_starts
             known.capital_odds[known.capitals] = tuned.CAPITAL_WORTH
     # The case of hashtags and names of files is their author's choice.
-    known.cases = np.where(passage.posteriors.has(WordProperty.NO_CASE), cases, known.cases)
+    known.cases = np.where(passage.posteriors.has[WordProperty.NO_CASE], cases, known.cases)
     # No mark comes before a word that continues a sentence, nor a capital, unless the speaker changes there.
     continued &= ~np.append(True, passage.turn_ends[:-1])
     known.gap_cost[:-1][continued[1:]] += np.float32(tuned.CONTINUED_COST)
-    known.capital_odds += _cue_odds(passage, marks)
+    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE)
+    if dotted.any():
+        known.capital_odds += _cue_odds(passage, marks, dotted)
     known.capital_odds[continued] -= np.float32(tuned.CONTINUED_CAPITAL_COST)
     return known
 
 
-def _cue_odds(passage: Passage, marks: Numbers) -> Floats:
-    """Nats for a capital at the start of a cue after an abbreviation, whose period may end the sentence: `a.m.`
+def _cue_odds(passage: Passage, marks: Numbers, dotted: Flags) -> Floats:
+    """Nats for a capital at the start of a cue after a `dotted` word, whose period may end the sentence: `a.m.`
 
     The marks of the other cues show how often a sentence ends with one.
     """
     last = np.append(passage.cue_starts[1:], True)
-    dotted = np.array([word.endswith(".") for word in passage.bare], np.bool_) & (marks == NONE) & last
     share = (1 + int((last & np.isin(marks, ENDS)).sum())) / (2 + int(last.sum()))
     nats = max(np.log(share / (1 - share)) - np.log(tuned.END_SHARE / (1 - tuned.END_SHARE)), 0.0)
-    return np.append(False, dotted[:-1]) * np.float32(nats)
+    return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
 
 
-def _weigh(passage: Passage, known: Evidence, missing: Missing, fills_gaps: bool) -> None:
-    """Add the existing labels to what is `known`, and the odds of others by the share of them that is missing.
-
-    Whoever asks to fill the gaps (`fills_gaps`) says that something is missing, and that no case is wrong.
-    """
-    cases, marks = columns(passage.labels)
+def _weigh(passage: Passage, known: Evidence, missing: Missing, cases: Numbers, marks: Numbers) -> None:
+    """Add the existing `cases` and `marks` to what is `known`, and the odds of others by the share that is missing."""
+    # Whoever asks to keep what is there says that something is missing, and that no case is wrong.
+    fills_gaps = passage.options.existing == "keep"
     least = tuned.GAPS if fills_gaps else 0.0
     within, ends, capitals = (np.maximum(share, least) for share in (missing.within, missing.ends, missing.capitals))
     lower, shown = cases == LOWER, marks != NONE
@@ -147,37 +146,36 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
     Returns the passage's labels with the cases that are certain (each of these is a new object), and which words [n]
     are terms of the user's glossary. Only the terms change a case that is known already.
     """
-    bare, old, conventions = passage.bare, passage.labels, passage.conventions
+    bare, old, conventions, text = passage.bare, passage.labels, passage.conventions, passage.posteriors
     changes: dict[int, Label] = {}
-    terms, joined = np.zeros((2, len(bare)), np.bool_)
+    terms = np.zeros(len(bare), np.bool_)
+    joined = np.append(text.has[WordProperty.JOINED][1:], False)
     if THOUSAND in bare:
-        joined[:-1] = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
-        joined &= ~passage.turn_ends
-    joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
-    for start, stop in _spelled_letters(passage):
+        grouped = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
+        joined |= np.array([*grouped, False]) & ~passage.turn_ends
+    # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
+    single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
+    for start, stop in _spelled_letters(passage, single) if (single[:-1] & single[1:]).any() else ():
         # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
         middle = bare[start + 1]
         conjunction = middle in conventions.begin_lines and middle not in conventions.always_capital  # not `c i a`
-        joins = (
-            stop - start == _MIN_LETTERS and conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
-        )
+        joins = stop - start == _MIN_LETTERS and conjunction and text.cases[start:stop, LOWER].argmax() == 1
         for i in (start + 1,) if joins else range(start, stop):
             if known.cases[i] < 0:
                 changes[i] = replace(old[i], case=Case.LOWER if joins else Case.CAPITAL, form="")
         joined[start : stop - 1] = True
-    glossary = passage.options.glossary
-    for at, written in glossary.matches(bare, old) if glossary.terms else ():
-        for i, text in enumerate(written, at):
-            word, label = strip(text)
-            if word == bare[i]:
-                changes[i] = replace(old[i], case=label.case, form=label.form)
-                terms[i] = True
-        joined[at : at + len(written) - 1] = True
+    if passage.options.glossary.terms:
+        _add_terms(passage, changes, terms, joined)
     for i, label in enumerate(old):
         # `LeBRON` in a text in capitals is LeBron; `THAT'S` is no such form, nor `lT`, which was read for `IT`.
         if label.case is Case.MIXED and known.cases[i] < 0 and label.form[:1].isupper() and not label.form.isupper():
             changes.setdefault(i, replace(label, form=spoken_form(label.form)))
-    shortened = _abbreviated(passage)
+    # The period of `dr.`, of the `u. s.` of `the u. s. and`, of Spanish `ee. uu.`
+    certain = [
+        label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
+        for word, label, part in zip(bare, old, text.has[WordProperty.PART].tolist(), strict=True)
+    ]
+    shortened = text.has[WordProperty.ABBREVIATION] & np.array(certain, np.bool_)
     labels = [changes.get(i, label) for i, label in enumerate(old)]
     cases, marks = columns(labels)
     cased = list(changes)
@@ -190,24 +188,21 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
     return labels, terms
 
 
-def _abbreviated(passage: Passage) -> Flags:
-    """Which words have the period of an abbreviation, [n]: `dr.`, the `u. s.` of `the u. s. and`, Spanish `ee. uu.`"""
-    parts = passage.posteriors.has(WordProperty.PART).tolist()
-    certain = [
-        label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
-        for word, label, part in zip(passage.bare, passage.labels, parts, strict=True)
-    ]
-    flags: Flags = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(certain, np.bool_)
-    return flags
+def _add_terms(passage: Passage, changes: dict[int, Label], terms: Flags, joined: Flags) -> None:
+    """Add the terms of the user's glossary: the cases that change, their words, and those joined to the next one."""
+    bare, old = passage.bare, passage.labels
+    for at, written in passage.options.glossary.matches(bare, old):
+        for i, text in enumerate(written, at):
+            word, label = strip(text)
+            if word == bare[i]:
+                changes[i] = replace(old[i], case=label.case, form=label.form)
+                terms[i] = True
+        joined[at : at + len(written) - 1] = True
 
 
-def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
-    """(start, stop) of each run of spelled-out letters."""
+def _spelled_letters(passage: Passage, single: Flags) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each run of spelled-out letters, of words that are a `single` one [n]."""
     bare, language = passage.bare, passage.conventions
-    # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
-    single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
-    if not (single[:-1] & single[1:]).any():
-        return
     known_words = language.begin_lines | language.never_last
     lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Only between others: at an end the `a` of `the c i a` looks like the article.

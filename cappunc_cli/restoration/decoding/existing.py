@@ -88,7 +88,7 @@ def find_missing(passage: Passage) -> Missing:
     cases, marks = columns(passage.labels)
     text = passage.posteriors
     kinds = _KINDS[marks]
-    kinds[text.has(WordProperty.ABBREVIATION) & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
+    kinds[text.has[WordProperty.ABBREVIATION] & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
     ends = text.end_probability()
     none = text.marks[:, NONE]
     expected = _smoothed(np.stack([none, np.maximum(1 - none - ends, 0), ends], 1), tuned.UNSURE_MARKS)
@@ -202,7 +202,7 @@ def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected:
     ended = np.append(True, kinds[:-1] == _END)
     # No end shows before these words, but may belong there.
     opens = np.append(np.float32(0), np.where(kinds[:-1] == _NO_MARK, expected[:-1, _END], np.float32(0)))
-    cased = ~text.has(WordProperty.NO_CASE | WordProperty.NO_CAPITAL)
+    cased = ~(text.has[WordProperty.NO_CASE] | text.has[WordProperty.NO_CAPITAL])
     # After ten heads of lines or turns the text shows more than the rule does; its first word is none of them.
     heads = np.append(False, (turns | passage.cue_starts)[1:])
     begins = ended & heads & cased & (own < 0.5)
@@ -229,12 +229,12 @@ def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> 
     opens /= 1 - expected.opens[:, None] + opens
     capital = np.where(starts > 0, starts, own + (1 - own) * opens * expected.kept)
     shown = capital[:, :, None] * _SHARES
-    lower, upper, one_letter = cases == LOWER, cases == UPPER, text.has(WordProperty.ONE_LETTER)
+    lower, upper, one_letter = cases == LOWER, cases == UPPER, text.has[WordProperty.ONE_LETTER]
     least = np.float32(1e-3)
     raised = np.clip(text.cases[:, UPPER] / np.maximum(np.clip(1 - text.cases[:, LOWER], 0, 1), least), 0.01, 0.99)
     form = np.where(one_letter, np.float32(1), np.where(upper, raised, 1 - raised))
     by_share = np.where(lower[:, None, None], 1 - shown, shown * form[:, None, None])
-    by_share[text.has(WordProperty.ALWAYS_CAPITAL)] = 0.5  # YouTube writes `I` in a text in lower case
+    by_share[text.has[WordProperty.ALWAYS_CAPITAL]] = 0.5  # YouTube writes `I` in a text in lower case
     in_upper = np.where(upper | (one_letter & ~lower), 1 - tuned.STRAY, tuned.STRAY / 2).astype(np.float32)
     in_upper = np.broadcast_to(in_upper[:, None, None], (*capital.shape, 1))
     found: Floats = np.concatenate([by_share, in_upper], 2)
@@ -249,7 +249,7 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
     goes on in good case.
     """
     text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
-    neutral = text.has(WordProperty.NO_CASE) | (text.has(WordProperty.ONE_LETTER) & (cases > LOWER))
+    neutral = text.has[WordProperty.NO_CASE] | (text.has[WordProperty.ONE_LETTER] & (cases > LOWER))
     for start, stop in runs(likely):
         upper = int(((cases == UPPER) | neutral)[start:stop].sum())
         is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, contain_any
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, contain_any, place_marks
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -70,13 +71,14 @@ def _odds(passage: Passage, mark: PairedMark) -> Floats:
     return biased
 
 
-def without_opening_marks(labels: Sequence[Label], opening: str, committed: int) -> list[Label]:
-    """The labels without the opening marks before their words; the first `committed` are unchanged."""
+def _without_opening_marks(passage: Passage) -> list[Label]:
+    """The labels without the opening marks before their words; those of committed words are unchanged."""
+    opening = passage.conventions.opening
     return [
         label
-        if i < committed or set(opening).isdisjoint(label.before)
+        if i < passage.committed or set(opening).isdisjoint(label.before)
         else replace(label, before="".join(c for c in label.before if c not in opening))
-        for i, label in enumerate(labels)
+        for i, label in enumerate(passage.labels)
     ]
 
 
@@ -130,25 +132,24 @@ def _is_question(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
 
 
-def place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
+def place_paired_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
     """The marks beside what the words have, and the paired marks.
 
     The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
     if nothing else does.
     """
-    language, asked = passage.conventions, passage.options.paired_marks(passage.config)
-    marks = _close_questions(passage, marks, scores, free)
+    pairs, language = _pairs(passage), passage.conventions
+    if passage.options.existing == "replace" and language.opening:
+        passage = copy(passage)
+        passage.labels = _without_opening_marks(passage)
+    if pairs:
+        marks = _close_questions(passage, marks, scores, free)
+    placed = place_marks(passage, marks)
+    before, after = placed.before, placed.after
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
-    before = [label.before for label in passage.labels]
-    after = [
-        label.with_mark(name, quoted=language.is_quoted(name)).after
-        if label.after and label.mark != name
-        else label.after or name
-        for label, name in zip(passage.labels, names, strict=True)
-    ]
     ended = passage.posteriors.ended(marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
-    if asked & QUOTE_PAIR:
+    if passage.asked & QUOTE_PAIR:
         opens, closes = _find_quotations(passage, ended)
         quotes = passage.quotes()
         for i in np.flatnonzero(opens).tolist():
@@ -156,12 +157,12 @@ def place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> 
             before[i] = before[i][:place] + quotes[0] + before[i][place:]
         for i in np.flatnonzero(closes).tolist():
             after[i] = _with_closing_quote(passage, i, names[i], quotes[1], language.is_quoted(names[i]))
-    if _pairs(passage):
+    if pairs:
         _place_opening_marks(passage, names, ended, (closes, quotes[1]), (before, after))
-    if PairedMark.OPEN_DASH in asked:
+    if PairedMark.OPEN_DASH in passage.asked:
         for i in np.flatnonzero(_find_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
-    return PlacedMarks(marks, before, after)
+    return placed
 
 
 def _opening_offset(before: str) -> int:
@@ -184,7 +185,7 @@ def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     """Which words open and close a quotation; quotations do not nest, nor cross a turn or a bracket."""
     shift = tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
-    no_word = passage.posteriors.has(WordProperty.NO_WORD)
+    no_word = passage.posteriors.has[WordProperty.NO_WORD]
     opening[no_word] = closing[no_word] = closing[passage.followed] = _NEVER
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
@@ -254,7 +255,7 @@ def _place_opening_marks(
     opening = frozenset(passage.conventions.opening)
     parts = [_split_at_mark(word) for word in passage.bare]
     opened = contain_any(opening, before) | contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
-    no_word = passage.posteriors.has(WordProperty.NO_WORD)
+    no_word = passage.posteriors.has[WordProperty.NO_WORD]
     openers = {
         mark: _Opener(opener, np.where(no_word, _NEVER, _odds(passage, PairedMark(opener))))
         for mark, opener in _pairs(passage).items()
@@ -329,5 +330,5 @@ def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:
     odds = _odds(passage, PairedMark.OPEN_DASH) + tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     bare = np.array([not label.before for label in passage.labels])
     after_dash = np.array([False, *(mark_of(text) == _DASH for text in after[:-1])])
-    dashes: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has(WordProperty.NO_WORD)
+    dashes: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has[WordProperty.NO_WORD]
     return dashes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import IntFlag
+from enum import IntEnum
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,8 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import Case, Label, capital, strip, upper
 from cappunc_cli.languages import Language
 from cappunc_cli.languages.language import DEGREE, FILE_NAME, is_number
-from cappunc_cli.restoration.lexicon import DOTTED, JOINED, STUTTER, Lexicon, glued_form, mixed_form, ordinal_form
+from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.word_forms import DOTTED, JOINED, STUTTER, glued_form, mixed_form, ordinal_form
 
 #: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
 _DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
@@ -36,78 +37,80 @@ _MOST_PARTS = 4
 
 _NO_LEXICON = Lexicon({})
 
-#: The properties of each word, [n].
-WordProperties = npt.NDArray[np.uint32]
+#: Which properties each word has, [properties, n]: row `WordProperty.TITLE` flags the titles.
+WordProperties = npt.NDArray[np.bool_]
 
 
-class WordProperty(IntFlag):
+class WordProperty(IntEnum):
     """Properties of a bare word."""
 
     #: No cased letter: `42`, `&`, Arabic; or a hashtag, the name or path of a file, whose case is its author's choice.
-    NO_CASE = 1
+    NO_CASE = 0
     #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
-    NO_CAPITAL = 2
+    NO_CAPITAL = 1
     #: Its capital and upper case are the same: `a`.
-    ONE_LETTER = 4
+    ONE_LETTER = 2
     #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
-    HAS_FORM = 8
+    HAS_FORM = 3
     #: Always capital: `i`, `i'm`; or in its mixed-case form: German `z.B.`
-    ALWAYS_CAPITAL = 16
+    ALWAYS_CAPITAL = 4
     #: Its period ends no sentence: `dr`, `vs`.
-    ABBREVIATION = 32
+    ABBREVIATION = 5
     #: Cut off: `she-`.
-    FRAGMENT = 64
+    FRAGMENT = 6
     #: A period would be doubled (`u.s.`) or become part of the word (`p.m`).
-    NO_PERIOD = 128
-    DIGIT_FIRST = 256
-    DIGIT_LAST = 512
+    NO_PERIOD = 7
+    DIGIT_FIRST = 8
+    DIGIT_LAST = 9
     #: No letter or digit at all.
-    NO_WORD = 1024
+    NO_WORD = 10
     #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, Spanish `ee.uu`, but not Basque `K.a.`
-    INITIALISM = 2048
+    INITIALISM = 11
     #: Never capital: `p.m.`
-    ALWAYS_LOWER = 4096
+    ALWAYS_LOWER = 12
     #: `ph.d`, whose capital form is `Ph.D`.
-    DEGREE = 8192
+    DEGREE = 13
     #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`, German `z.b.`, `mcdonald`
-    ALWAYS_MIXED = 16384
+    ALWAYS_MIXED = 14
     #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
-    PASSES_START = 32768
+    PASSES_START = 15
     #: A name follows: `dr`, `sig`.
-    TITLE = 65536
+    TITLE = 16
     #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, French `l'O.N.U.`, or a title such as `prof`;
     #: those of two letters may be acronyms.
-    NO_UPPER = 131072
+    NO_UPPER = 17
     #: Capital only where a sentence begins: the `z.` of German `z. B.`, Dutch `d.w.z.`, Catalan `d'en`
-    LOWER_WITHIN = 262144
+    LOWER_WITHIN = 18
     #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
     #: with which sentences do end.
-    SPACED = 524288
+    SPACED = 19
     #: An era after its year, a unit after its number, a number after its century: no mark comes between them.
-    JOINED = 1048576
+    JOINED = 20
     #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
-    PART = 2097152
+    PART = 21
 
 
 #: A sentence may begin in lower case with such a word.
-NO_START = WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
+NO_START = [WordProperty.NO_CAPITAL, WordProperty.ALWAYS_LOWER]
 
 
 def word_properties(words: Sequence[str], language: Language, lexicon: Lexicon) -> WordProperties:
-    """The properties of each bare word, [n]."""
-    return np.fromiter([_properties_of(word, language, lexicon) for word in words], np.uint32, len(words))
+    """The properties of each bare word, [properties, n]."""
+    found = np.frombuffer(b"".join([_properties_of(word, language, lexicon) for word in words]), np.bool_)
+    return found.reshape(len(words), len(WordProperty)).T.copy()
 
 
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
-    """Further properties [n] of words that are an abbreviation together, or after a number.
+    """Further properties [properties, n] of words that are an abbreviation together, or after a number.
 
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
     Italian `V sec. d.C.`, `V secolo d.C.`), of a century (`s. XX`, `siglo XX`, `XX secolo`), or a unit (`5 mg`).
     """
-    plain = [language.spelled(word) for word in words]
+    plain = [word if word.isascii() else language.spelled(word) for word in words]
     dotted = [label.has_period for label in labels]
-    dated = _dated(plain, labels, language)
-    found = _beside_numbers(plain, labels, dated, language)
+    found = np.zeros((len(WordProperty), len(words)), np.bool_)
+    if any(word in language.eras or word in language.centuries or word in UNITS for word in plain):
+        _add_beside_numbers(found, plain, labels, language)
     stop = 0
     for start in [i for i, has_period in enumerate(dotted) if has_period]:
         if start < stop:
@@ -119,88 +122,79 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
             stop -= 1
         if stop > start + 1:
-            found[start:stop] = _properties_of_parts(plain[start:stop], dated[start], language)
-        elif not found[start]:  # the `u. s.` of `the u. s. and`
+            found[:, start:stop] = _properties_of_parts(
+                plain[start:stop], _is_dated(plain, labels, start, language), language
+            )
+        elif not found[:, start].any():  # the `u. s.` of `the u. s. and`
             letters = list(takewhile(lambda word: len(word) == 1 and word.isalpha(), plain[start:run]))
             if len(letters) > 1:
                 stop = start + len(letters)
-                found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
+                found[:, start:stop] = False
+                found[[WordProperty.ABBREVIATION, WordProperty.ALWAYS_CAPITAL], start:stop] = True
     return found
 
 
-def _dated(plain: Sequence[str], labels: Sequence[Label], language: Language) -> list[bool]:
-    """Whether an era may come at each place: right after a number, or after its abbreviation (Italian `V sec.`)."""
-    dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
-    for i, (word, label) in enumerate(zip(plain, labels, strict=True)):
+def _is_dated(plain: Sequence[str], labels: Sequence[Label], i: int, language: Language) -> bool:
+    """Whether an era may be word i: right after a number, or after its abbreviation (Italian `V sec.`)."""
+    for word, label in zip(reversed(plain[:i]), reversed(labels[:i]), strict=True):
+        if is_number(word) and not label.after:
+            return True
         abbreviates = label.has_period and len(word) > 1 and word in language.abbreviations
-        if abbreviates or (word in language.centuries and not label.after):
-            dated[i + 1] |= dated[i]
-    return dated
+        if not (abbreviates or (word in language.centuries and not label.after)):
+            return False
+    return False
 
 
-def _beside_numbers(
-    plain: Sequence[str], labels: Sequence[Label], dated: Sequence[bool], language: Language
-) -> WordProperties:
-    """Properties [n] of eras of one word, of units, and of centuries and their numerals."""
-    found = np.zeros(len(plain), np.uint32)
-    for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
-        if len(plain[i]) > 1:
-            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
-        elif labels[i].has_period and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
-            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
-    for i, (before, word) in enumerate(pairwise(plain), 1):
-        if word in UNITS and before[-1:].isdigit():
-            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
-    for i, word in [(i, word) for i, word in enumerate(plain) if word in language.centuries]:
+def _add_beside_numbers(
+    found: WordProperties, plain: Sequence[str], labels: Sequence[Label], language: Language
+) -> None:
+    """Add the properties [properties, n] of eras of one word, of units, and of centuries and their numerals."""
+    for i, (word, label) in enumerate(zip(plain, labels, strict=True)):
+        if word in language.eras and _is_dated(plain, labels, i, language):
+            if len(word) > 1:
+                found[[WordProperty.JOINED, WordProperty.ALWAYS_CAPITAL, WordProperty.ALWAYS_MIXED], i] = True
+            elif label.has_period and label.case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
+                found[[WordProperty.JOINED, WordProperty.ALWAYS_LOWER, WordProperty.ABBREVIATION], i] = True
+        if word in UNITS and i and plain[i - 1][-1:].isdigit():
+            found[[WordProperty.JOINED, WordProperty.ALWAYS_LOWER], i] = True
+        if word not in language.centuries:
+            continue
         beside = (k for k in (i + 1, i - 1) if 0 <= k < len(plain) and _CENTURY.fullmatch(plain[k]))
         if (numeral := next(beside, None)) is not None:
-            found[numeral] |= int(WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
-            found[max(i, numeral)] |= int(WordProperty.JOINED)
-            if labels[i].has_period:
-                found[i] |= int(WordProperty.ABBREVIATION | WordProperty.PART)
-            if labels[i].has_period or word in language.abbreviations:
-                found[i] |= int(WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
-    return found
+            found[[WordProperty.ALWAYS_CAPITAL, WordProperty.INITIALISM], numeral] = True
+            found[WordProperty.JOINED, max(i, numeral)] = True
+            if label.has_period:
+                found[[WordProperty.ABBREVIATION, WordProperty.PART], i] = True
+            if label.has_period or word in language.abbreviations:
+                found[[WordProperty.LOWER_WITHIN, WordProperty.NO_UPPER], i] = True
 
 
-def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) -> list[int]:
+def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) -> WordProperties:
     """The properties of the parts of a listed abbreviation; an era has its own case only if `dated`."""
     whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
-    found = [int(WordProperty.ABBREVIATION | WordProperty.PART)] * len(parts)
+    found = np.zeros((len(WordProperty), len(parts)), np.bool_)
+    found[[WordProperty.ABBREVIATION, WordProperty.PART]] = True
     is_era = whole in language.eras
     if is_era and not dated:
         return found
-    form, raised = mixed_form(whole, _NO_LEXICON, language) or whole, WordProperty.ALWAYS_CAPITAL
-    if _DOUBLED.fullmatch(whole):
-        form, raised = upper(whole), raised | WordProperty.INITIALISM
+    form, doubled = mixed_form(whole, _NO_LEXICON, language) or whole, _DOUBLED.fullmatch(whole) is not None
+    form = upper(whole) if doubled else form
     # The first letter is a capital where a sentence begins.
-    begins_low = form.startswith(parts[0])
+    found[WordProperty.SPACED] = form.startswith(parts[0])
     at = 0
     for i, part in enumerate(parts):
-        low = WordProperty.ALWAYS_LOWER if i else WordProperty.LOWER_WITHIN
-        found[i] |= int(low if form[at : at + len(part)] == part else raised)
-        found[i] |= int(WordProperty.SPACED) * begins_low
+        if form[at : at + len(part)] == part:
+            found[WordProperty.ALWAYS_LOWER if i else WordProperty.LOWER_WITHIN, i] = True
+        else:
+            found[WordProperty.ALWAYS_CAPITAL, i] = True
+            found[WordProperty.INITIALISM, i] = doubled
         at += len(part) + 1
-    found[0] |= int(WordProperty.JOINED) * is_era
+    found[WordProperty.JOINED, 0] = is_era
     return found
 
 
-def initial_properties(
-    words: Sequence[str], labels: Sequence[Label], goes_on: npt.NDArray[np.bool_], language: Language
-) -> WordProperties:
-    """Further properties [n] of single letters with a period: abbreviations if the sentence `goes_on` [n] after them.
-
-    `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`.
-    """
-    initial = [
-        len(word) == 1 and word.isalpha() and label.has_period and word not in language.always_capital
-        for word, label in zip(words, labels, strict=True)
-    ]
-    return np.where(goes_on & initial, np.uint32(WordProperty.ABBREVIATION), np.uint32(0))
-
-
 @lru_cache(maxsize=1 << 16)  # a live caption is decided again with each word
-def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
+def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
@@ -240,7 +234,7 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> int:
         WordProperty.INITIALISM: acronym or doubled or double_name or scale or (said_again and form is None),
         WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
     }
-    return sum(int(property_) for property_, holds in found.items() if holds)
+    return bytes(found.get(property_, False) for property_ in WordProperty)
 
 
 def _written_properties(word: str) -> dict[WordProperty, bool]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.options import load_reference
 from cappunc_cli.restoration.chunks import Chunk, Rows
@@ -75,8 +76,8 @@ class Model:
 
 def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
     """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
-    # `load_model` has checked that cases and marks are the same; paired marks may be missing, or in another order.
-    first = len(config.cases) + len(config.marks)
+    # Paired marks may be missing, or in another order.
+    first = len(CASE_CLASSES) + len(MARK_CLASSES)
     weights = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
     weights[range(first), range(first)] = part
     for mark in set(member.around) & set(config.around):
@@ -108,8 +109,5 @@ def load_model(
         place = find_member(directory, other)
         if ModelConfig.load(place).ensemble:
             raise BadModel(f"ensemble: {other} has one of its own", str(directory))
-        member = load_model(str(place), device)
-        if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
-            raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
-        members.append((member, part))
+        members.append((load_model(str(place), device), part))
     return Model(opened.config, opened, opened.lexicons, members)

@@ -62,7 +62,7 @@ class Pieces:
         """Overlapping windows of at most `most` pieces over a chunk that has more."""
         window = max(len(chunk) * 5 // 8, 1)
         while True:
-            parts = [part.moved(chunk.start) for part in split(len(chunk), window, window * 2 // 5)]
+            parts = split(len(chunk), window, window * 2 // 5, first=chunk.start)
             if max(map(self.length, parts)) <= most:
                 return parts
             window = max(window * 5 // 8, 1)
@@ -198,10 +198,7 @@ class OnnxEngine:
                 started = time.perf_counter()
                 rows = [future.result()[i] for future, i in map(submitted.pop, map(id, pieces))]
                 self.infer_s += time.perf_counter() - started
-                if len(pieces) > 1:
-                    shifted = [part.moved(-chunk.start) for part in pieces]
-                    rows = [merge(shifted, zip(shifted, rows, strict=True), len(chunk))]
-                yield chunk, rows[0]
+                yield chunk, rows[0] if len(pieces) == 1 else merge(zip(pieces, rows, strict=True))
         finally:
             for future, _ in submitted.values():
                 future.cancel()

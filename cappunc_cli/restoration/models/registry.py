@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, QUOTE_PAIR, Case, PairedMark
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.languages import UNSPACED, language
 
@@ -66,9 +66,10 @@ _FEWEST_PIECES = 32
 class ModelConfig:
     """The config of a model: config.json, or the file that another engine has in its place.
 
-    `cases` and `marks` name the columns of the first two outputs in order; `around` those of the third, which not
-    every model has: paired marks, each independent of the others. `window`, `overlap` and `min_words_cut` are words;
-    `max_pieces` counts subword pieces, [CLS] and [SEP] included. `pause_bins_ms` are ascending bin edges.
+    Its `cases` and `marks` must be CASE_CLASSES and MARK_CLASSES, which are the columns of the first two outputs.
+    `around` are those of the third, which not every model has: paired marks, each independent of the others. `window`,
+    `overlap` and `min_words_cut` are words; `max_pieces` counts subword pieces, [CLS] and [SEP] included.
+    `pause_bins_ms` are ascending bin edges.
 
     Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one, and `crf` (nats, [from]
     [to]) from one mark to the next. The last word of a text ends a sentence if the model gives that a probability of at
@@ -81,8 +82,6 @@ class ModelConfig:
     name: str
     languages: tuple[str, ...]
     licence: str
-    cases: tuple[Case, ...]
-    marks: tuple[str, ...]
     window: int
     overlap: int
     min_words_cut: int
@@ -109,15 +108,15 @@ class ModelConfig:
             values = {key: value for key, value in values.items() if value is not None}
             if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
                 raise BadModel(f"{missing[0]} is missing")
-            settings: dict[str, Any] = {"licence": ""}
-            settings |= {key: _read_field(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
-            settings["crf"] = tuple(_read_field("crf", row, list, float) for row in settings.get("crf", ()))
-            for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
-                if unknown := [label for label in settings.get(key, ()) if label not in known]:
-                    raise BadModel(f"{key}: unknown {unknown[0]!r}")
-            settings["cases"] = tuple(map(Case, settings["cases"]))
+            settings = {key: _read_field(key, values[key], *kinds) for key, kinds in _FIELDS.items() if key in values}
+            for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES)):
+                if settings.pop(key) != known:
+                    raise BadModel(f"{key}: must be {json.dumps(known, ensure_ascii=False)}")
+            if unknown := set(settings.get("around", ())) - {*PairedMark}:
+                raise BadModel(f"around: unknown {min(unknown)!r}")
             settings["around"] = tuple(map(PairedMark, settings.get("around", ())))
-            config = ModelConfig(**settings)
+            settings["crf"] = tuple(_read_field("crf", row, list, float) for row in settings.get("crf", ()))
+            config = ModelConfig(**{"licence": "", **settings})
             _check_consistency(config)
             return config
         except OSError as error:
@@ -167,18 +166,12 @@ def _read_field(key: str, value: Any, kind: type, inner: type | None = None) -> 
 
 def _check_consistency(config: ModelConfig) -> None:
     """Raise BadModel or WrongUsage for values that contradict each other."""
-    lists: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
-        ("cases", config.cases, ("lower", "capital")), ("marks", config.marks, ("",)), ("around", config.around, ()),
-    )  # fmt: skip
-    for name, labels, needed in lists:
-        if len(set(labels)) != len(labels):
-            raise BadModel(f"{name}: a label is listed twice")
-        if missing := [label for label in needed if label not in labels]:
-            raise BadModel(f"{name}: {missing[0]!r} is missing")
-    unknown = next((mark for mark in config.bias if mark not in (*config.marks, *config.around)), "")
-    size, crf, shares = len(config.marks), config.crf, config.ensemble.values()
+    around = {*config.around}
+    unknown = next((mark for mark in config.bias if mark not in (*MARK_CLASSES, *around)), "")
+    crf, size, shares = config.crf, len(MARK_CLASSES), config.ensemble.values()
     for wrong, message in (
-        (len(QUOTE_PAIR & {*config.around}) == 1, "around: must name both quotation marks or none"),
+        (len(around) < len(config.around), "around: a label is listed twice"),
+        (len(QUOTE_PAIR & around) == 1, "around: must name both quotation marks or none"),
         (list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)), "pause_bins_ms: must be in ascending order"),
         (unknown, f"bias: {unknown!r} is no mark of this model"),
         (not config.languages, "languages: must name at least one"),
@@ -253,10 +246,10 @@ def model_languages(*engines: EngineSpec) -> list[str]:
     return sorted({code for config in configs for code in config.languages})
 
 
-def languages_of(model: str, engine: str) -> list[str]:
-    """The language codes of a model, given by name or directory; raises BadModel."""
-    kind = ENGINES[engine]
-    return list(ModelConfig.load(find_model(model, kind), kind.config).languages)
+def find_config(model: str, engine: str) -> ModelConfig:
+    """The config of a model, given its name or directory; raises BadModel."""
+    spec = ENGINES[engine]
+    return ModelConfig.load(find_model(model, spec), spec.config)
 
 
 def languages_with(mark: PairedMark) -> list[str]:

@@ -113,7 +113,7 @@ def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Itera
             samples = []
             for (name, written), words, found in zip(documents, bare, rows, strict=True):
                 chunks = split(len(words), window, overlap, cut)
-                table = merge(chunks, zip(chunks, found, strict=True), len(words))
+                table = merge(zip(chunks, found, strict=True))
                 samples.append(Sample(name, [w.text for w in written], rewrite(words, table, model, options)))
             result = evaluate(samples)
             classes = nguyen(result)

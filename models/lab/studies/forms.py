@@ -2,7 +2,7 @@
 
     python -m models.lab.studies.forms --data ../shared/data > tests/benchmarks/results/forms.json
 
-The ends of training corpora in three languages, restored without and with `decoding/forms.py`. Reported: F1 of the
+The ends of training corpora in three languages, restored without and with `lexicon.weigh_forms`. Reported: F1 of the
 words that are not in lower case and begin no sentence; a word counts only in its right form (`LeBron`, `BMW`).
 """
 

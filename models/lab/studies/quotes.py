@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model
@@ -83,7 +83,7 @@ def asked_for(words: Sequence[Word], rows: Rows, model: Model, bias: float = 0.0
     """The pairs that are written if `--marks` asks for them, with `bias` nats added to both marks."""
     likelier = {**model.config.bias, **{mark.value: bias for mark in QUOTE_PAIR}}
     biased = replace(model, config=replace(model.config, bias=likelier))
-    return pairs_of(rewrite(bare(words), rows, biased, Options(marks="".join(model.config.marks) + "“”")))
+    return pairs_of(rewrite(bare(words), rows, biased, Options(marks="".join(MARK_CLASSES) + "“”")))
 
 
 def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pairs:
@@ -91,7 +91,7 @@ def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pai
 
     A competing mark is one that would split or extend the quotation if quotation marks were 20 times as likely.
     """
-    around = len(model.config.cases) + len(model.config.marks)
+    around = len(CASE_CLASSES) + len(MARK_CLASSES)
     opening, closing = (rows[:, around + model.config.around.index(mark)] for mark in sorted(QUOTE_PAIR))
     pairs = asked_for(words, rows, model, _RIVAL_NATS)
     return {(first, last) for first, last in pairs if opening[first] * closing[last] >= least}

@@ -18,7 +18,7 @@ from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities, rewrite_long
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 from tests.benchmarks.measuring import documents, identity, options_with_data, print_report
 
 TEXTS = ("ami", "bitcoin", "changelog", "crd3", "earnings", "whpress")
@@ -49,7 +49,7 @@ def damaged(words: Sequence[Word], chance: random.Random) -> list[Word]:
 
 def measure(words: Sequence[Word], model: Model, chance: random.Random) -> Counter[str]:
     given = damaged(words, chance)
-    new = rewrite_long(given, probabilities(given, model), model, Options(existing="recheck"))
+    new = rewrite(given, probabilities(given, model), model, Options(existing="recheck"))
     found: Counter[str] = Counter(words=len(words))
     for gold, old, text in zip(words, given, new, strict=True):
         is_wrong, is_changed = mark(old.text) != mark(gold.text), mark(text) != mark(old.text)

@@ -9,8 +9,7 @@ from commands import TINY
 
 from cappunc_cli.document.labels import MARKS, Case, Label, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.passage import Passage, restrict_posteriors
-from cappunc_cli.restoration.decoding.word_properties import word_properties
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
@@ -44,9 +43,8 @@ def passage(
 ) -> Passage:
     """English words without captions, with a model's probabilities."""
     english, forms, none = language("en"), Lexicon(lexicon or {}), np.zeros(len(words), bool)
-    posteriors = restrict_posteriors(rows, word_properties(words, english, forms), config)
     labels = written or [Label()] * len(words)
-    return Passage(words, labels, posteriors, np.array(turns), none, none, none, None, config, options, english, forms)
+    return Passage(words, labels, rows, np.array(turns), none, none, none, None, config, options, english, forms)
 
 
 def taken_apart(text: str) -> tuple[list[str], list[Label]]:

@@ -15,6 +15,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding import breaks
 from cappunc_cli.restoration.decoding.breaks import part_turns
 from cappunc_cli.restoration.decoding.passage import CueBreaks, Posteriors
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(mark) for mark in ("", ",", "."))
 
@@ -32,7 +33,7 @@ def weighed(
     marks: np.ndarray, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
 ) -> np.ndarray:
     """The reweighted probabilities of marks, given where captions and turns end and where silence follows."""
-    text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, np.zeros(len(marks), np.uint16))
+    text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, np.zeros((len(WordProperty), len(marks)), np.bool_))
     return weighed_text(text, ends, turns, silence).marks
 
 
@@ -86,7 +87,7 @@ def test_a_capital_becomes_rarer_with_the_sentence_end_before_it(words: list[tup
     periods, names = (np.array(values, np.float32) for values in zip(*words, strict=True))
     lower = (1 - np.append(1, periods[:-1])) * (1 - names)
     cases = np.stack([lower, 1 - lower, *np.zeros((2, len(words)))], 1).astype(np.float32)
-    text = Posteriors(cases, rows(periods.tolist()), np.zeros(len(words), np.uint16))
+    text = Posteriors(cases, rows(periods.tolist()), np.zeros((len(WordProperty), len(words)), np.bool_))
     found = weighed_text(text, [i % 5 == 4 for i in range(len(words))])
     assert np.allclose(found.cases.sum(1), 1, atol=1e-5)
     rarer = found.marks[:-1, PERIOD] < text.marks[:-1, PERIOD] - 1e-6

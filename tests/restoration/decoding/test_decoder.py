@@ -15,14 +15,12 @@ from cappunc_cli.document.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Lab
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.languages.language import UNIT_FORMS
-from cappunc_cli.restoration.decoding.breaks import allowed_posteriors
+from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
-from cappunc_cli.restoration.decoding.passage import restrict_posteriors, writing_style
-from cappunc_cli.restoration.decoding.word_properties import word_properties
-from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.decoding.passage import writing_style
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
@@ -45,8 +43,7 @@ def decode(
 ) -> list[Label]:
     """Decode the labels of words, by default without evidence."""
     text = passage(rows, words, turns, config, options, lexicon, written)
-    text.posteriors = allowed_posteriors(text)
-    return decide(text, evidence or no_evidence(len(words)))
+    return decide(with_allowed_marks(text), evidence or no_evidence(len(words)))
 
 
 def written(words: list[str], rows: list[list[float]], config: ModelConfig = CONFIG, **options: object) -> str:
@@ -99,11 +96,7 @@ def test_a_confident_model_is_followed(text: str) -> None:
 def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     """What is written by the conventions of a language, given the probabilities `rows` of its words."""
     conventions = language(code)
-    known = replace(
-        passage(rows, words, [False] * len(words), CONFIG, Options()),
-        posteriors=restrict_posteriors(rows, word_properties(words, conventions, Lexicon({})), CONFIG),
-        conventions=conventions,
-    )
+    known = replace(passage(rows, words, [False] * len(words), CONFIG, Options()), conventions=conventions)
     labels = decide(known, no_evidence(len(words)))
     return " ".join(dress(word, label) for word, label in zip(words, labels, strict=True))
 
@@ -386,9 +379,9 @@ def test_a_turn_without_periods_does_not_end_in_a_question() -> None:
     assert [label.mark for label in labels] == ["", ",", "", ""]
 
 
-def test_bias_and_column_order_come_from_the_config() -> None:
-    config = replace(CONFIG, cases=(Case.CAPITAL, Case.LOWER), marks=(".", "", ","), bias={",": 2.0})
-    rows = np.array([[0.1, 0.9, 0.1, 0.7, 0.2], [0.1, 0.9, 0.1, 0.85, 0.05]], np.float32)
+def test_the_bias_comes_from_the_config() -> None:
+    rows = np.array([likely(Case.LOWER, ",", mark_p=chance) for chance in (0.2, 0.05)], np.float32)
+    config = replace(CONFIG, bias={",": 2.0})
     labels = decode(np.vstack([rows, rows]), ["cat", "dog"] * 2, [False] * 4, config, Options())
     assert [label.after for label in labels] == [",", "", ",", ""]
 
@@ -478,11 +471,10 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     starts = cues or [0] * len(bare)
     document.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
     missing = None if existing == "replace" else find_missing(document)
-    known = evidence(document, existing, missing)
-    document.posteriors = allowed_posteriors(document)
+    known = evidence(document, missing)
     written = [
         replace(new, case=old.case, form=old.form) if case >= 0 else new
-        for old, new, case in zip(labels, decide(document, known), known.cases, strict=True)
+        for old, new, case in zip(labels, decide(with_allowed_marks(document), known), known.cases, strict=True)
     ]
     return " ".join(map(dress, bare, written))
 
@@ -565,12 +557,3 @@ def test_an_existing_capital_of_a_common_word_shows_a_lost_period() -> None:
     assert restored(text, rows, "keep") == text
     rows[8] = likely(Case.CAPITAL, "", case_p=0.3)  # capital only at the start of a sentence
     assert restored(text, rows, "keep") == "So we met Anna. The cat sat here. Then we went home."
-
-
-def test_apart_lets_a_mark_and_the_next_case_contradict_each_other() -> None:
-    rows = np.array([likely(Case.LOWER, "."), likely(Case.LOWER, "")], np.float32)
-    words = ["yes", "cat"]
-    together = decode(rows, words, [False, False], CONFIG, Options())
-    apart = decode(rows, words, [False, False], CONFIG, Options(apart=True))
-    assert together[1].case is Case.CAPITAL or together[0].mark != "."
-    assert (apart[0].case, apart[0].mark, apart[1].case) == (Case.LOWER, ".", Case.LOWER)

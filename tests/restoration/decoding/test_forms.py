@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from cappunc_cli.document.labels import Label, strip
-from cappunc_cli.restoration.decoding.forms import weigh_forms, with_witnesses
-from cappunc_cli.restoration.lexicon import FormCounts, Lexicons
-from cappunc_cli.restoration.models.registry import ModelConfig
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Label, strip
+from cappunc_cli.restoration.lexicon import FormCounts, Lexicons, weigh_forms, with_witnesses
 
-CONFIG = ModelConfig.load(Path(__file__).parents[2] / "tiny_model")
 ENGLISH = Lexicons(
     "[en]\t86000\t11000\t2000\t1000\n"
     "bmw\t1\t0\t60\nais\t2\t0\t6\t118\tAIs\nlebron\t0\t2\t0\t40\tLeBron\nmay\t500\t500\nthe\t90000\t900\nreentry\t80\n"
 )["en"]
-SIZE = len(CONFIG.cases) + len(CONFIG.marks)
+SIZE = len(CASE_CLASSES) + len(MARK_CLASSES)
 CASES = ["lower", "capital", "upper", "mixed"]
 
 
 def rows(*cases: list[float], ends: float = 0.0) -> np.ndarray:
     """Probabilities of words with these cases; a sentence ends with each with the probability `ends`."""
     table = np.zeros((len(cases), SIZE), np.float32)
-    table[:, [CONFIG.cases.index(case) for case in CASES]] = cases  # type: ignore[call-overload]
-    table[:, len(CONFIG.cases) + CONFIG.marks.index(".")] = ends
-    table[:, len(CONFIG.cases) + CONFIG.marks.index("")] = 1 - ends
+    table[:, [CASE_CLASSES.index(case) for case in CASES]] = cases  # type: ignore[call-overload]
+    table[:, len(CASE_CLASSES) + MARK_CLASSES.index(".")] = ends
+    table[:, len(CASE_CLASSES) + MARK_CLASSES.index("")] = 1 - ends
     return table
 
 
 def likeliest(table: np.ndarray) -> list[str]:
-    return [str(CONFIG.cases[i]) for i in table[:, : len(CONFIG.cases)].argmax(1)]
+    return [str(CASE_CLASSES[i]) for i in table[:, : len(CASE_CLASSES)].argmax(1)]
 
 
 def parts(text: str) -> tuple[list[str], list[Label]]:
@@ -54,20 +49,20 @@ def parts(text: str) -> tuple[list[str], list[Label]]:
 )
 def test_how_other_texts_write_a_word_decides_close_calls(word: str, row: list[float], case: str) -> None:
     table = rows([1, 0, 0, 0], row)
-    assert likeliest(weigh_forms(table, ["so", word], ENGLISH, CONFIG))[1] == case
+    assert likeliest(weigh_forms(table, ["so", word], ENGLISH))[1] == case
 
 
 @pytest.mark.parametrize("word", ["may", "the"])
 def test_words_that_vary_or_are_well_known_are_left_to_the_network(word: str) -> None:
     for lower in (0.3, 0.7):
         table = rows([1, 0, 0, 0], [lower, 1 - lower, 0, 0])
-        found = weigh_forms(table, ["so", word], ENGLISH, CONFIG)
+        found = weigh_forms(table, ["so", word], ENGLISH)
         assert likeliest(found) == likeliest(table)
 
 
 def test_the_start_of_a_sentence_is_no_reason_against_a_capital() -> None:
     table = rows([1, 0, 0, 0], [0.02, 0.98, 0, 0], ends=0.98)
-    assert likeliest(weigh_forms(table, ["so", "reentry"], ENGLISH, CONFIG))[1] == "capital"
+    assert likeliest(weigh_forms(table, ["so", "reentry"], ENGLISH))[1] == "capital"
 
 
 def test_other_occurrences_in_the_text_decide_doubtful_ones() -> None:
@@ -75,9 +70,9 @@ def test_other_occurrences_in_the_text_decide_doubtful_ones() -> None:
     plain, sure, doubtful = [1.0, 0, 0, 0], [0.9, 0.1, 0, 0], [0.45, 0.55, 0, 0]
     table = rows(plain, sure, plain, sure, plain, doubtful)
     rare = np.array([word == "theta" for word in words])
-    assert likeliest(weigh_forms(table, words, ENGLISH, CONFIG, rare)) == ["lower"] * 6
-    assert likeliest(weigh_forms(table, words, ENGLISH, CONFIG))[-1] == "capital"
-    np.testing.assert_allclose(weigh_forms(table, words, ENGLISH, CONFIG, rare)[:, : len(CONFIG.cases)].sum(1), 1, 1e-5)
+    assert likeliest(weigh_forms(table, words, ENGLISH, rare)) == ["lower"] * 6
+    assert likeliest(weigh_forms(table, words, ENGLISH))[-1] == "capital"
+    np.testing.assert_allclose(weigh_forms(table, words, ENGLISH, rare)[:, : len(CASE_CLASSES)].sum(1), 1, 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_chunks_give_what_one_window_over_everything_gives(words: list[str], see
     np.testing.assert_allclose([whole[:, :4].sum(1), whole[:, 4:].sum(1)], 1, atol=1e-5)
     chunks = split(len(words), 9, 4)
     rows = zip(chunks, predict(words, chunks, seed=seed), strict=True)
-    np.testing.assert_allclose(merge(chunks, rows, len(words)), whole, atol=1e-6)
+    np.testing.assert_allclose(merge(rows), whole, atol=1e-6)
 
 
 def test_a_chunk_of_too_many_pieces_is_read_in_parts() -> None:

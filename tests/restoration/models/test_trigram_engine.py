@@ -105,8 +105,7 @@ def test_a_broken_model_is_an_error(directory: Path, tmp_path: Path) -> None:
 
 
 def predict(engine: NgramEngine, bare: Sequence[str], chunks: Sequence[Chunk]) -> np.ndarray:
-    rows = engine.predict(bare, [None] * len(bare), [False] * len(bare), chunks)
-    return merge(chunks, rows, len(bare))
+    return merge(engine.predict(bare, [None] * len(bare), [False] * len(bare), chunks))
 
 
 def test_rows_are_probabilities_and_windows_change_little(engine: NgramEngine) -> None:
