@@ -59,7 +59,7 @@ FEW, GAPS = 0.06, 0.135
 #: Italian `r e n z i`. Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
 SURELY_LOWER, LOWER_BEFORE_TITLE = 0.97, 0.9
 
-# How words are written elsewhere (decoding/forms.py): the held-out ends of 17 English texts
+# How words are written elsewhere (lexicon.py): the held-out ends of 17 English texts
 
 #: The weights of the lexicon's names and forms, and of the word's other occurrences.
 NAMES, FORMS, AGREEMENT = 0.4, 0.5, 0.6
