@@ -14,8 +14,6 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.cli.main import COMMANDS
-from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.features.evaluate import options as evaluate_options
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 #: From the bottom up: a place imports only what stands in its own line or above it. The longest name counts.
@@ -149,8 +147,3 @@ for call in {calls!r}:
 def test_reading_a_file_needs_no_numpy() -> None:
     code = "import sys, cappunc_cli.formats; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_command_line_offers_what_there_is() -> None:
-    # It writes these names out, because help must not load what has the tables.
-    assert [*evaluate_options.PRESETS] == [*PRESETS]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from unicodedata import normalize
 
 #: The marks that a label can carry, one character each; a file may spell them otherwise (`...`, `--`, `。`).
 MARKS = ",.?!:;—…"
@@ -38,9 +37,6 @@ _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
 _DOTS = re.compile(r"\.{2,}")
 #: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
 _LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
-
-_SPEECH_DASH = re.compile(r"^[^\S\n]*[-–—―][^\S\n]*(?=\S)|(?<=\s)[-–—―](?=[^\s\d-])", re.MULTILINE)
-_CLOSING_DASH = re.compile(r"(?<=[^\W\d])[-–—―](?=[,.;:!?…]|$)", re.MULTILINE)
 
 
 class Case(StrEnum):
@@ -313,12 +309,3 @@ def dress(bare: str, label: Label) -> str:
         case Case.MIXED:
             core = label.form if fold(label.form) == bare else capital(bare)
     return f"{label.before}{core}{label.after}"
-
-
-def speech_dashes(text: str) -> str:
-    """Normalise the dashes of dialogue in a novel, and compose its letters (NFC).
-
-    An opening hyphen or dash becomes an em dash, and one that closes before a mark is removed:
-    `-Sí -dijo-, claro.` becomes `—Sí —dijo, claro.`
-    """
-    return _CLOSING_DASH.sub("", _SPEECH_DASH.sub("—", normalize("NFC", text)))

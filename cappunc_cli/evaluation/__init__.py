@@ -6,7 +6,7 @@ Nothing here reads files or loads models: that is done by `features.evaluate`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,10 @@ from cappunc_cli.evaluation.align import Alignment, align
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
 from cappunc_cli.evaluation.pairs import Pairs, pairs_of
 
-__all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
+__all__ = ["FOLD", "METRICS", "Evaluation", "Sample"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """One document: its name, and the written words of the reference and the hypothesis.
 
@@ -36,19 +36,27 @@ class Sample:
     starts: Sequence[int | None] = ()
     probabilities: NDArray[np.float32] | None = None
 
+    @cached_property
+    def alignment(self) -> Alignment:
+        """The words of both sides in pairs."""
+        return align(self.reference, self.hypothesis)
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Samples, their alignments, and the pairs of words that all scores are computed from."""
+    """Samples and their scores; `fold` maps the other marks to the three of the `, . ?` scores."""
 
-    samples: tuple[Sample, ...]
-    alignments: tuple[Alignment, ...]
-    fold: Mapping[str, str]
+    samples: Sequence[Sample]
+    fold: Mapping[str, str] = field(default_factory=lambda: FOLD)
+
+    def pairs_of(self, *samples: Sample) -> Pairs:
+        """The pairs of words of some documents."""
+        return pairs_of([sample.alignment for sample in samples], self.fold)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The pairs of all documents."""
-        return pairs_of(self.alignments, self.fold)
+        """The pairs of words of all documents."""
+        return self.pairs_of(*self.samples)
 
     @cached_property
     def cased(self) -> bool:
@@ -63,8 +71,3 @@ class Evaluation:
     def scores_of(self, pairs: Pairs) -> dict[str, Value]:
         """As `scores`, of other pairs."""
         return {name: metric(pairs) for name, metric in METRICS.items() if self.cased or name not in CASED}
-
-
-def evaluate(samples: Sequence[Sample], fold: Mapping[str, str] = FOLD) -> Evaluation:
-    """Align every sample; `fold` maps the other marks to the three of the `, . ?` scores."""
-    return Evaluation(tuple(samples), tuple(align(sample.reference, sample.hypothesis) for sample in samples), fold)

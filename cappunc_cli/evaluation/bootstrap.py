@@ -15,7 +15,7 @@ import numpy as np
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.metrics import Figure, figure
+from cappunc_cli.evaluation.metrics import figure
 
 #: The quantiles of a 95 % interval.
 _TAILS = [0.025, 0.975]
@@ -54,34 +54,21 @@ def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> li
     for other in evaluations[1:]:
         if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
             raise BadInput("the hypotheses must have the same reference")
-    drawn = [_figures(evaluation, draws, seed) for evaluation in evaluations]
-    results = []
-    for number, (evaluation, own) in enumerate(zip(evaluations, drawn, strict=True)):
-        intervals = {name: Interval(*_tails(values)) for name, values in own.items()}
-        differences = {
-            name: _difference(figure(value) - figure(first.scores[name]), own[name] - drawn[0][name])
-            for name, value in (evaluation.scores.items() if number else ())
-        }
+    drawn, results = [], []
+    for evaluation in evaluations:
+        pairs, rng = evaluation.pairs, np.random.default_rng(seed)  # the same blocks for every hypothesis
+        weights = rng.multinomial(pairs.size, np.full(pairs.size, 1 / pairs.size), draws).astype(np.float64)
+        found = evaluation.scores_of(replace(pairs, weights=weights))
+        drawn.append({name: figure(value) for name, value in found.items()})
+    for evaluation, own in zip(evaluations, drawn, strict=True):
+        differences = {}
+        for name, value in evaluation.scores.items() if evaluation is not first else ():
+            observed, change = figure(value) - figure(first.scores[name]), own[name] - drawn[0][name]
+            # p is the share of draws whose difference is farther from the mean than the observed one is from none.
+            # Floats summed in another order may differ in the last bit.
+            farther = int(np.sum(np.abs(change) - np.abs(change).mean() >= abs(observed) - 1e-12))
+            low, high = np.quantile(change, _TAILS).tolist()
+            differences[name] = Difference(float(observed), low, high, (1 + farther) / (1 + draws))
+        intervals = {name: Interval(*np.quantile(values, _TAILS).tolist()) for name, values in own.items()}
         results.append(Resampled(intervals, differences))
     return results
-
-
-def _difference(observed: Figure, drawn: Figure) -> Difference:
-    """p is the share of draws whose difference is farther from the mean than the observed one is from none."""
-    distance = np.abs(drawn)
-    # Floats summed in another order may differ in the last bit.
-    farther = int(np.sum(distance - distance.mean() >= abs(observed) - 1e-12))
-    return Difference(float(observed), *_tails(drawn), (1 + farther) / (1 + len(drawn)))
-
-
-def _tails(values: Figure) -> tuple[float, float]:
-    low, high = np.quantile(values, _TAILS)
-    return float(low), float(high)
-
-
-def _figures(evaluation: Evaluation, draws: int, seed: int) -> dict[str, Figure]:
-    """The figure of every metric [draws]; a seed draws the same blocks for every hypothesis of a reference."""
-    pairs, rng = evaluation.pairs, np.random.default_rng(seed)
-    weights = rng.multinomial(pairs.size, np.full(pairs.size, 1 / pairs.size), draws)
-    drawn = evaluation.scores_of(replace(pairs, weights=weights.astype(np.float64)))
-    return {name: figure(value) for name, value in drawn.items()}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.pairs import THREE, pairs_of
+from cappunc_cli.evaluation.pairs import THREE
 
 #: The columns of a sample's probabilities.
 COLUMNS = ("", *THREE)
@@ -45,9 +45,9 @@ def expected_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) ->
 def calibration_error(evaluation: Evaluation) -> float | None:
     """The expected calibration error over all samples that have probabilities; None if none has."""
     confidences, rights = [], []
-    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
+    for sample in evaluation.samples:
         if sample.probabilities is not None and len(sample.probabilities):
-            pairs = pairs_of([alignment], evaluation.fold)
+            pairs = evaluation.pairs_of(sample)
             words = pairs.hypothesis.words
             written = pairs.hypothesis.folded[words]
             columns = [COLUMNS.index(mark) for mark in written]

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cappunc_cli.document.labels import TERMINAL, Case, Label, dress, strip
+from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 
@@ -46,26 +46,6 @@ class Source:
         """The words as a recogniser writes them: lower case, no marks; times and turns are kept."""
         words = self.words if self.recognised is None else self.recognised
         return [replace(word, text=strip(word.text)[0]) for word in words]
-
-
-def gold_windows(source: Source, most: int) -> Iterator[Source]:
-    """Split a document into pieces of at most `most` words that end with a sentence; longer sentences are dropped.
-
-    This is how JointCapPunc scores (utils/data_loader.py). It shows the model where sentences end, so the figures
-    can be compared with that system only.
-    """
-    start = end = count = 0
-    for i, word in enumerate(source.words, 1):
-        if strip(word.text)[1].mark not in TERMINAL or not strip(word.text)[1].mark:
-            continue
-        if i - start > most and end > start:
-            yield Source(f"{source.name}/{count}", source.words[start:end])
-            start, count = end, count + 1
-        if i - start > most:
-            start = i
-        end = i
-    if end > start:
-        yield Source(f"{source.name}/{count}", source.words[start:end])
 
 
 def is_json_lines(text: str) -> bool:

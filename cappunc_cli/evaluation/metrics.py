@@ -148,17 +148,6 @@ def cases(pairs: Pairs, initial: bool | None = None) -> Score:
     return pool(case(pairs, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
 
 
-def encoded(pairs: Pairs, symbol: str) -> Score:
-    """One of the six output classes of Nguyen et al. (2019).
-
-    Each word is written as two symbols, its case (U with any capital, L without) and its
-    mark (. , ? or $ for none).
-    """
-    if symbol in "UL":
-        return classify(pairs, lambda side: side.words & ((side.cases != "lower") == (symbol == "U")))
-    return classify(pairs, lambda side: side.words & (side.folded == symbol.replace("$", "")))
-
-
 def boundary(pairs: Pairs) -> Score:
     """Sentence ends, whatever mark ends them."""
     return classify(pairs, lambda side: side.ends)
@@ -217,7 +206,6 @@ METRICS: dict[str, Metric] = {
     "case": cases,
     "case.initial": partial(cases, initial=True),
     "case.other": partial(cases, initial=False),
-    **{f"encoded.{symbol}": partial(encoded, symbol=symbol) for symbol in "UL.,?$"},
     "ser": partial(slot_error_rate, fold=True),
     "all.ser": partial(slot_error_rate, fold=False),
     "per": partial(punctuation_error_rate, fold=True),
@@ -230,6 +218,4 @@ METRICS: dict[str, Metric] = {
 #: Lower is better.
 ERRORS = frozenset({"ser", "all.ser", "per", "all.per", "wer"})
 #: Metrics that need a reference with capitals; benchmarks like IWSLT have none.
-CASED = frozenset(name for name in METRICS if name.startswith("case")) | {
-    "encoded.U", "encoded.L", "word_accuracy", "exact_accuracy",
-}  # fmt: skip
+CASED = frozenset(name for name in METRICS if name.startswith("case")) | {"word_accuracy", "exact_accuracy"}

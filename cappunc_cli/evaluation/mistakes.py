@@ -7,6 +7,7 @@ mark has been corrected.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,6 +16,7 @@ from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, Paire
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.align import Alignment
 from cappunc_cli.evaluation.calibration import COLUMNS
+from cappunc_cli.evaluation.metrics import PerThousand
 
 #: Words shown on either side, and about the most mistakes in all.
 _CONTEXT, _MOST = 8, 3000
@@ -83,6 +85,14 @@ def _edit_of_mark(wanted: str, found: str) -> Iterator[str]:
             return
 
 
+def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
+    """The corrections that an editor would have to make, per 1,000 words of the reference."""
+    words = sum(len(sample.reference) for sample in evaluation.samples)
+    counts = Counter(edit for sample in evaluation.samples for edit, _ in alignment_edits(sample.alignment))
+    every = PerThousand(counts.total(), words)
+    return {"all edits": every, **{edit: PerThousand(counts[edit], words) for edit in EDITS}}
+
+
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """One correction that an editor would make, of the kind `group` (one of EDITS).
@@ -105,8 +115,8 @@ class Mistake:
 def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
     """The mistakes of all samples, worst first; if there are too many, each group keeps its share."""
     found: dict[str, list[Mistake]] = {}
-    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
-        for mistake in _mistakes(evaluation, sample, alignment):
+    for sample in evaluation.samples:
+        for mistake in _mistakes(evaluation, sample):
             found.setdefault(mistake.group, []).append(mistake)
     total = sum(map(len, found.values()))
     kept: list[Mistake] = []
@@ -116,7 +126,8 @@ def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
     return sorted(kept, key=lambda mistake: -mistake.weight)
 
 
-def _mistakes(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
+def _mistakes(evaluation: Evaluation, sample: Sample) -> Iterator[Mistake]:
+    alignment = sample.alignment
     # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
     paired = frozenset[PairedMark]().union(*(label.paired for label in {label for _, label in alignment.hypothesis}))
     asked = {"opening mark": paired - QUOTE_PAIR, "quotation mark": paired & QUOTE_PAIR, "capital": evaluation.cased}

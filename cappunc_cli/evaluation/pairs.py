@@ -30,15 +30,14 @@ BLOCK = 50
 class Side:
     """One side of the pairs; where its word is missing, texts are "" and truths are False.
 
-    `folded` has , . ? after folding, "" for other marks; `capitals` says whether the first letter is a capital, `ends`
-    and `starts` whether the word ends and starts a sentence; `signs` are all marks of each word (`labels.Label.signs`).
+    `folded` has , . ? after folding, "" for other marks; `ends` and `starts` say whether the word ends and starts a
+    sentence; `signs` are all marks of each word (`labels.Label.signs`).
     """
 
     words: Truths
     marks: NDArray[np.str_]
     folded: NDArray[np.str_]
     cases: NDArray[np.str_]
-    capitals: Truths
     ends: Truths
     starts: Truths
     signs: Sequence[frozenset[str]]
@@ -85,12 +84,6 @@ def _placed(words: Sequence[Split]) -> list[_Placed]:
     return list(zip(labels, ends, [True, *ends], strict=False))
 
 
-def _capital(label: Label) -> bool:
-    if label.case is Case.MIXED:
-        return next((c.isupper() for c in label.form if c.isalnum()), False)
-    return label.case is not Case.LOWER
-
-
 def _side(words: Sequence[_Placed | None], fold: Mapping[str, str]) -> Side:
     labels = [word[0] if word else None for word in words]
     marks = [label.mark if label else "" for label in labels]
@@ -101,7 +94,6 @@ def _side(words: Sequence[_Placed | None], fold: Mapping[str, str]) -> Side:
         np.array(marks, "U1"),
         np.array(folded, "U1"),
         np.array([label.case.value if label else "" for label in labels], "U7"),
-        np.array([label is not None and _capital(label) for label in labels], np.bool_),
         np.array([word is not None and word[1] for word in words], np.bool_),
         np.array([word is not None and word[2] for word in words], np.bool_),
         [signs[label] for label in labels],
@@ -121,23 +113,18 @@ def pairs_of(alignments: Iterable[Alignment], fold: Mapping[str, str]) -> Pairs:
         for i, j in alignment.pairs:
             ours.append(None if i is None else reference[i])
             theirs.append(None if j is None else hypothesis[j])
-            same.append(
-                (False, False) if i is None or j is None else _same(alignment.reference[i], alignment.hypothesis[j])
-            )
+            same.append((False, False))
+            if i is not None and j is not None:
+                (bare, label), (other_bare, other) = alignment.reference[i], alignment.hypothesis[j]
+                equal = bare == other_bare
+                same[-1] = equal, label.case is other.case and (not equal or label.form == other.form)
             seen += i is not None
             blocks.append(size + max(seen - 1, 0) // BLOCK)
         size += max(seen - 1, 0) // BLOCK + 1
     left, right = _side(ours, fold), _side(theirs, fold)
-    same_word, same_case = np.array(same, np.bool_).reshape(-1, 2).T
     initial = np.where(left.words, left.starts, right.starts)
+    same_word, same_case = np.array(same, np.bool_).reshape(-1, 2).T
     return Pairs(left, right, same_word, same_case, initial, np.array(blocks, np.int64), size)
-
-
-def _same(one: Split, other: Split) -> tuple[bool, bool]:
-    """Whether words and cases are the same."""
-    (bare, label), (other_bare, other_label) = one, other
-    same = bare == other_bare
-    return same, label.case is other_label.case and (not same or label.form == other_label.form)
 
 
 def word_counts(pairs: Pairs) -> dict[str, int]:

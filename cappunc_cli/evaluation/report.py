@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +19,8 @@ from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled, resample
 from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, figure
-from cappunc_cli.evaluation.pairs import confusion, has_other_marks, pairs_of, word_counts
-from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.evaluation.mistakes import editor
+from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
 from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
@@ -51,6 +51,8 @@ _HEADER = (
 _COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
 _BY_FILE = ("micro", "boundary", "case")
 _SIGNIFICANT = 0.05
+#: Other scores by the names of --metric; models/lab adds those of other projects.
+PRESETS: dict[str, Callable[[Evaluation], Mapping[str, Reported]]] = {"editor": editor}
 
 #: All that a score depends on, by name (the idea is sacreBLEU's).
 Signature = Mapping[str, str]
@@ -92,7 +94,22 @@ class System:
 
     def sections(self) -> dict[str, Mapping[str, Reported]]:
         """The scores to show: those of the preset, or ours without marks that neither side has."""
-        return {self.metric: self.scores} if self.metric else sections(self.evaluation)
+        if self.metric:
+            return {self.metric: self.scores}
+        found: dict[str, Mapping[str, Reported]] = {}
+        for section, names in SECTIONS.items():
+            known = {name: self.scores[name] for name in names if name in self.scores}
+            known = {name: value for name, value in known.items() if _counted(value)}
+            if section == "Around the word" and not any(name.startswith("around.") for name in known):
+                continue
+            if known and (section != "All marks" or has_other_marks(self.evaluation.pairs)):
+                found[section] = known
+        return found
+
+
+def _counted(value: Reported) -> bool:
+    """Whether a score is of anything that either side has."""
+    return not isinstance(value, Score) or bool(value.reference or value.hypothesis)
 
 
 def score_systems(evaluations: Mapping[str, Evaluation], draws: int, seed: int, metric: str = "") -> list[System]:
@@ -115,26 +132,17 @@ def headline(value: Reported) -> float:
     return value.rate if isinstance(value, PerThousand) else float(figure(value))
 
 
-def sections(evaluation: Evaluation) -> dict[str, Mapping[str, Reported]]:
-    """The scores to show, without marks that neither side has and sections without information."""
-    scores = evaluation.scores
-    found: dict[str, Mapping[str, Reported]] = {}
-    for section, names in SECTIONS.items():
-        known = {name: scores[name] for name in names if name in scores and not _is_idle(scores[name])}
-        if section == "Around the word" and not any(name.startswith("around.") for name in known):
-            continue
-        if known and (section != "All marks" or has_other_marks(evaluation.pairs)):
-            found[section] = known
-    return found
-
-
-def _is_idle(value: Reported) -> bool:
-    return isinstance(value, Score) and not (value.reference or value.hypothesis)
-
-
 def table(systems: Sequence[System]) -> Table:
-    """A row for each score of one system, or for each of several systems."""
-    return score_table(systems[0]) if len(systems) == 1 else _system_table(systems)
+    """A row for each score of one system, or for each of several systems, with the p-value of the micro average."""
+    if len(systems) == 1:
+        return score_table(systems[0])
+    names, tested = _columns(systems), bool(systems[0].resampled.intervals)
+    rows = []
+    for system in systems:
+        test = system.resampled.differences.get("micro")
+        cells = [f"{test.p:.3f}" if test else ""] if tested else []
+        rows.append([system.name, *(_cell(system, name) for name in names), *cells])
+    return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
 
 
 def score_table(system: System) -> Table:
@@ -158,17 +166,6 @@ def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> lis
     if isinstance(value, PerThousand):
         return [title, "", "", f"{value.rate:.1f} ‰", *bounds, f"{value.words:,}", f"{value.count:,}"]
     return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
-
-
-def _system_table(systems: Sequence[System]) -> Table:
-    """One row for each system; the last column is the p-value of the micro average."""
-    names, tested = _columns(systems), bool(systems[0].resampled.intervals)
-    rows = []
-    for system in systems:
-        test = system.resampled.differences.get("micro")
-        cells = [f"{test.p:.3f}" if test else ""] if tested else []
-        rows.append([system.name, *(_cell(system, name) for name in names), *cells])
-    return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
 
 
 def bars(systems: Sequence[System]) -> list[list[float | None]]:
@@ -214,7 +211,7 @@ def file_table(systems: Sequence[System]) -> Table:
 def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
     """The main figures of each file."""
     names = ("micro", "macro", "boundary", "ser", "wer", *(("case",) if evaluation.cased else ()))
-    own = (pairs_of([alignment], evaluation.fold) for alignment in evaluation.alignments)
+    own = map(evaluation.pairs_of, evaluation.samples)
     return [{name: headline(METRICS[name](pairs)) for name in names} for pairs in own]
 
 
@@ -247,19 +244,25 @@ def as_csv(systems: Sequence[System], signature: Signature) -> str:
     writer = csv.DictWriter(out, _HEADER, lineterminator="\n")
     writer.writeheader()
     for system in systems:
-        intervals, differences = ({}, {}) if system.metric else system.resampled
+        intervals, differences = NOT_DRAWN if system.metric else system.resampled
         for section, scores in system.sections().items():
             for name, value in scores.items():
-                own = _plain(value)
-                cells = own if isinstance(own, dict) else {"rate": own}
+                row: dict[str, object] = {
+                    "system": system.name,
+                    "section": section,
+                    "name": name,
+                    "signature": signed(signature),
+                }
                 if isinstance(value, PerThousand):
-                    cells = {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
+                    row |= {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
+                else:
+                    own = _plain(value)
+                    row |= own if isinstance(own, dict) else {"rate": own}
                 if name in intervals:
-                    cells |= intervals[name]._asdict()
+                    row |= intervals[name]._asdict()
                 if name in differences:
-                    cells |= {"difference": differences[name].difference, "p": differences[name].p}
-                row = {"system": system.name, "section": section, "name": name, "signature": signed(signature)}
-                writer.writerow(row | cells)
+                    row |= {"difference": differences[name].difference, "p": differences[name].p}
+                writer.writerow(row)
     return out.getvalue()
 
 
@@ -306,7 +309,6 @@ def parse_requirement(text: str) -> tuple[str, str, float]:
     metric, _, part = name.rpartition(".")
     if name in METRICS or part not in _PARTS:
         metric, part = name, "f1"
-    why = ""
     if metric not in METRICS:
         why = f"unknown score {name!r}; choose from {', '.join(METRICS)}"
     elif metric in ERRORS:

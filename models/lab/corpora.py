@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cappunc_cli.document.labels import speech_dashes
 from models.lab.readers import (
     Source,
     composed,
@@ -15,6 +14,7 @@ from models.lab.readers import (
     parliament,
     questions,
     romanian,
+    speech_dashes,
     spell_out_and,
     timed,
 )

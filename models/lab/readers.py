@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unicodedata import normalize
 
-from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.train.corpora import Corpus, Turn, split_documents, split_turns
 from models.lab.direct_speech import direct_speech
@@ -39,6 +38,19 @@ class Source:
         """The tidied documents below `root`, which are read as they are needed."""
         documents = ([replace(turn, text=self.tidy(turn.text)) for turn in own] for own in self.read(root / self.path))
         return Corpus(documents, self.dialogue)
+
+
+_SPEECH_DASH = re.compile(r"^[^\S\n]*[-–—―][^\S\n]*(?=\S)|(?<=\s)[-–—―](?=[^\s\d-])", re.MULTILINE)
+_CLOSING_DASH = re.compile(r"(?<=[^\W\d])[-–—―](?=[,.;:!?…]|$)", re.MULTILINE)
+
+
+def speech_dashes(text: str) -> str:
+    """Normalise the dashes of dialogue in a novel, and compose its letters (NFC).
+
+    An opening hyphen or dash becomes an em dash, and one that closes before a mark is removed:
+    `-Sí -dijo-, claro.` becomes `—Sí —dijo, claro.`
+    """
+    return _CLOSING_DASH.sub("", _SPEECH_DASH.sub("—", normalize("NFC", text)))
 
 
 def composed(text: str) -> str:

@@ -28,7 +28,7 @@ from typing import Any
 from cappunc_cli.restoration.models.registry import ModelConfig, find_member
 from models.lab import results
 from models.lab.recipe import LabRecipe
-from models.lab.variants import VARIANTS
+from models.lab.variants import OWN
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
 
 def _command(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
     model = [] if "--engine" in options else ["--model", directory.name]
-    program = ["python", "-m", "models.lab.variants"] if VARIANTS.keys() & {*options} else ["cappunc", "eval"]
+    program = ["python", "-m", "models.lab.variants"] if OWN & {*options} else ["cappunc", "eval"]
     return [*program, *model, "--ref", f"$DATA/{reference}", *options, "--json"]
 
 

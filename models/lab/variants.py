@@ -1,10 +1,12 @@
-"""Score a model of which something is taken away, with the other options of `cappunc eval`; prints its JSON.
+"""`cappunc eval` with options for those who make models and compare them with published figures; prints JSON.
 
     python -m models.lab.variants --shuffle-pauses --model en-fast --ref $DATA/iwslt/test2011
+    python -m models.lab.variants --metric nemo --ref gold.txt fixed.txt
 
---shuffle-pauses: the known pauses stand between other words. --starts-alone: words have no ends, as in YouTube's
-captions. --independent: marks and case are decided apart. --marks-given: the marks of the reference are kept, so that
-only case is restored.
+--metric: scores as other projects define them (`models/lab/presets.py`). --gold-windows: windows that end with a
+sentence. --speech-dashes: hyphens before words of plain text are dashes of direct speech. --shuffle-pauses: the known
+pauses stand between other words. --starts-alone: words have no ends, as in YouTube's captions. --independent: marks and
+case are decided apart. --marks-given: the marks of the reference are kept, so that only case is restored.
 """
 
 from __future__ import annotations
@@ -12,27 +14,35 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
 from cappunc_cli.cli.commands import Command, command
 from cappunc_cli.cli.main import COMMANDS
-from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.labels import MARKS, TERMINAL, Case, dress, strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, report
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import as_dict, score_systems
-from cappunc_cli.features.evaluate.inputs import Reading, sources, starts
+from cappunc_cli.features.evaluate.inputs import plain_source, sources
 from cappunc_cli.features.evaluate.options import EvalOptions
-from cappunc_cli.features.evaluate.restorer import Restorer
-from cappunc_cli.features.evaluate.run import restorer_of, signature_of
+from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
+from cappunc_cli.features.evaluate.run import score, signature_of
 from cappunc_cli.files.output import write_json
+from cappunc_cli.files.progress import FileTally
+from cappunc_cli.files.storage import read_unpacked
+from cappunc_cli.options import EXPERT, OUTPUT, Option
 from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.passage import place_marks
 from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
+from models.lab.presets import PRESETS
+from models.lab.readers import speech_dashes
+
+report.PRESETS.update(PRESETS)
 
 #: What is taken away, by its option, and what the signature says of it.
 VARIANTS = {
@@ -44,36 +54,62 @@ VARIANTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class LabOptions(EvalOptions):
+    """The options of `cappunc eval`, and those for makers."""
+
+    preset: Annotated[
+        str | None, Option("Scores as a project defines them.", OUTPUT, name="metric", choices=tuple(report.PRESETS))
+    ] = None
+    gold_windows: Annotated[
+        int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
+    ] = None
+    speech_dashes: Annotated[bool, Option("In plain text, a hyphen before a word opens direct speech.", EXPERT)] = False
+
+
+#: The options that only this command has.
+OWN = {"--gold-windows", "--speech-dashes", *VARIANTS}
+
+
+@dataclass(frozen=True, slots=True)
 class _Eval(Command):
-    """`cappunc eval` of some of the VARIANTS."""
+    """`cappunc eval` with LabOptions and some of the VARIANTS."""
 
     variants: frozenset[str] = frozenset()
 
-    def run(self, context: Any, options: EvalOptions) -> None:  # noqa: ARG002
-        """Score the model and print the report."""
-        write_json(report(options, self.variants))
+    @property
+    def options(self) -> type:
+        return LabOptions
+
+    def run(self, context: Any, options: LabOptions) -> None:  # noqa: ARG002
+        """Score and print the report."""
+        write_json(as_dict(*score(options, FileTally())) if options.hyp else scored(options, self.variants))
 
 
-def report(options: EvalOptions, variants: frozenset[str]) -> dict[str, object]:
+def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
     """The report of `cappunc eval --json` on a model of some variants."""
     restorer = restorer_of(options)
-    if "--marks-given" in variants:  # hardly any are missing
-        restorer = replace(restorer, options=replace(restorer.options, existing="keep", sensitivity=0.0))
+    changed = restorer.options
+    if options.preset == "autopunct" and options.scored.marks is None:
+        changed = replace(changed, marks="".join((MARKS, *restorer.model.config.around)))
+    if "--marks-given" in variants:
+        changed = replace(changed, existing="keep", sensitivity=0.0)  # hardly any are missing
+    restorer = replace(restorer, options=changed)
     samples = []
-    how = Reading(options.format_name, options.only, options.speech_dashes)
-    for source in sources(options.references, how, options.scored.gold_windows):
+    for source in documents(options):
         words = list(lowered(source) if "--marks-given" in variants else source.stripped())
         if "--shuffle-pauses" in variants:
             words = shuffled_pauses(words, options.seed)
         if "--starts-alone" in variants:
             words = [replace(word, end=None) for word in words]
-        reference = [word.text for word in source.words]
-        texts, rows = restorer.restore(words) if words else ([], None)
-        texts = apart(words, restorer) if words and "--independent" in variants else texts
-        samples.append(Sample(source.name, reference, texts, starts(words), rows))
+        sample = restorer.sample(source, words)
+        if words and "--independent" in variants:
+            sample = replace(sample, hypothesis=apart(words, restorer))
+        samples.append(sample)
     told = dict(VARIANTS[variant].split(":") for variant in sorted(variants))
-    signature = {**signature_of(options, restorer, {}, samples), **told}
-    return as_dict(score_systems({"": evaluate(samples, restorer.fold)}, 0, 0), signature)
+    if options.gold_windows is not None:
+        told["windows"] = f"gold@{options.gold_windows}"
+    signature = signature_of(options, restorer, told, samples)
+    return as_dict(score_systems({"": Evaluation(samples, restorer.fold)}, 0, 0, options.preset or ""), signature)
 
 
 def apart(words: list[Word], restorer: Restorer) -> list[str]:
@@ -83,6 +119,43 @@ def apart(words: list[Word], restorer: Restorer) -> list[str]:
     marks = mark_scores(passage, no_evidence(len(words))).argmax(1)
     labels = written_labels(passage, passage.posteriors.cases.argmax(1), place_marks(passage, marks))
     return written(words, passage, labels)
+
+
+def documents(options: LabOptions) -> Iterator[Source]:
+    """The documents of the references, as the options ask for them."""
+    if options.speech_dashes:
+        found: Iterator[Source] = map(novel, map(Path, options.ref))
+    else:
+        found = sources(list(map(Path, options.ref)), options.format_name, options.only)
+    for source in found:
+        yield from (source,) if options.gold_windows is None else gold_windows(source, options.gold_windows)
+
+
+def novel(path: Path) -> Source:
+    """A text whose hyphens before words are dashes of direct speech."""
+    # At the head of a line, a dash would be read as a change of speaker rather than as text.
+    text = speech_dashes(read_unpacked(str(path))).replace("\n—", " —")
+    return plain_source(text, path.name.removesuffix(".xz"))
+
+
+def gold_windows(source: Source, most: int) -> Iterator[Source]:
+    """Split a document into pieces of at most `most` words that end with a sentence; longer sentences are dropped.
+
+    This is how JointCapPunc scores (utils/data_loader.py). It shows the model where sentences end, so the figures
+    can be compared with that system only.
+    """
+    start = end = count = 0
+    for i, word in enumerate(source.words, 1):
+        if strip(word.text)[1].mark not in TERMINAL or not strip(word.text)[1].mark:
+            continue
+        if i - start > most and end > start:
+            yield Source(f"{source.name}/{count}", source.words[start:end])
+            start, count = end, count + 1
+        if i - start > most:
+            start = i
+        end = i
+    if end > start:
+        yield Source(f"{source.name}/{count}", source.words[start:end])
 
 
 def lowered(source: Source) -> Iterator[Word]:

@@ -22,7 +22,7 @@ from statistics import fmean
 from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.live import LiveRestorer, live_restorer
@@ -103,7 +103,7 @@ def scored(documents: Sequence[Source], restorer: Restorer) -> tuple[dict[str, f
         new = restorer(words)
         seconds += time.process_time() - begun
         samples.append(Sample(source.name, [word.text for word in source.words], new))
-    found = evaluate(samples).scores
+    found = Evaluation(samples).scores
     count = sum(len(source.words) for source in documents)
     scores = {key: round(float(found[key].f1), 4) for key in ("micro", "boundary", "case") if key in found}
     return scores, 1e6 * seconds / count

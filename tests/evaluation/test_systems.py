@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import Evaluation, Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.metrics import Score
 from cappunc_cli.evaluation.pairs import BLOCK
@@ -35,7 +35,7 @@ def gold() -> NDArray[np.int64]:
 
 
 def scored(gold: NDArray[np.int64], marks: NDArray[np.int64]) -> Evaluation:
-    return evaluate([Sample("x", written(gold), written(marks))])
+    return Evaluation([Sample("x", written(gold), written(marks))])
 
 
 def sacrebleu_test(
@@ -102,7 +102,7 @@ def test_blocks_add_up_to_the_table() -> None:
     rng = random.Random(1)
     words = [f"w{rng.randrange(9)}{rng.choice(['', ',', '.'])}" for _ in range(240)]
     other = [word for word in words if rng.random() > 0.1]
-    evaluation = evaluate([Sample("x", words, other), Sample("y", ["a."], ["a"])])
+    evaluation = Evaluation([Sample("x", words, other), Sample("y", ["a."], ["a"])])
     assert np.bincount(evaluation.pairs.blocks, evaluation.pairs.reference.words).tolist() == [50, 50, 50, 50, 40, 1]
     by_block = replace(evaluation.pairs, weights=np.eye(240 // 50 + 1 + 1))
     for name, value in evaluation.scores.items():

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.usage import refuse_device, refuse_second_read, tallied
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.evaluation import tables
+from cappunc_cli.evaluation.report import (
+    Signature,
+    System,
+    as_csv,
+    as_dict,
+    file_table,
+    notes,
+    parse_requirement,
+    table,
+    unmet,
+)
+from cappunc_cli.features.evaluate.inputs import listing
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
-from cappunc_cli.features.evaluate.run import run_evaluation
-from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.storage import is_url
+from cappunc_cli.features.evaluate.pages import page
+from cappunc_cli.features.evaluate.run import score
+from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
+from cappunc_cli.files.plan import refuse_file
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.storage import is_url, write_atomic
 from cappunc_cli.options import described
 
 
@@ -20,11 +39,13 @@ def evaluate(context: typer.Context, options: EvalOptions) -> None:
     reporter = Reporter()
     try:
         with tallied(reporter) as tally:
-            enough = run_evaluation(options, tally)
+            failures = _report(options, tally)
     except CappuncError as error:
         reporter.error(error)
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
-    if not enough:
+    for failure in failures:
+        reporter.error(failure)
+    if failures:
         raise typer.Exit(1)
 
 
@@ -49,3 +70,43 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
         raise typer.BadParameter("has no place beside --metric; use --json or --html", param_hint="--bootstrap")
     if html is not None and is_url(html):
         raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
+
+
+def _report(options: EvalOptions, tally: FileTally) -> list[str]:
+    """Score and report; returns a line for each score that does not meet --fail-under. Raises CappuncError."""
+    limits, html = [parse_requirement(text) for text in options.fail_under], options.html
+    if html is not None:
+        refuse_file(html, "--html", (), map(str, listing(list(map(Path, (*options.ref, *options.hyp))))))
+        Path(html).parent.mkdir(parents=True, exist_ok=True)
+    systems, signature = score(options, tally)
+    if html is not None:
+        made = page(systems, signature, Path(html).with_suffix(".files"))
+        write_atomic(Path(html), made.encode("utf-8", "backslashreplace"))
+    if options.json:
+        write_json(as_dict(systems, signature))
+    elif options.csv:
+        write_text(as_csv(systems, signature))
+    else:
+        _print(systems, signature, options)
+    names = [f"{one.name}: " if len(systems) > 1 else "" for one in systems]
+    return [name + why for name, one in zip(names, systems, strict=True) for why in unmet(limits, one.evaluation)]
+
+
+def _print(systems: Sequence[System], signature: Signature, options: EvalOptions) -> None:
+    """Print the table, and that of the files if asked for, with the notes below them."""
+    drawn = [table(systems), *([file_table(systems)] if options.by_file else [])]
+    lines = notes(systems, signature)
+    if options.markdown:
+        *words, signed = lines
+        write_text("\n".join([*map(tables.as_markdown, drawn), *(f"{line}\n" for line in words), f"`{signed}`\n"]))
+        return
+    if options.latex:
+        write_text("\n".join(tables.as_latex(table, lines) for table in drawn))
+        return
+    console = table_console()
+    for one in drawn:
+        console.print(tables.as_rich(one))
+        console.print()
+    for line in lines:
+        # Not wrapped, so that it can be copied and searched for.
+        print_verbatim(console, line)

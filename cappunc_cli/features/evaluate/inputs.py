@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import speech_dashes
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import Sample, datasets
-from cappunc_cli.evaluation.datasets import Source, gold_windows
-from cappunc_cli.features.evaluate.restorer import Restorer
+from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.files.input_files import fixed_name
 from cappunc_cli.files.progress import FileTally
-from cappunc_cli.files.storage import read_unpacked
+from cappunc_cli.files.storage import errors_about, read_unpacked
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How files are read: in this format (None: detected), and only documents whose names match the glob `only`.
-
-    With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech.
-    """
-
-    format: str | None = None
-    only: str | None = None
-    speech_dashes: bool = False
-
-
-#: Any format, all documents.
-ANYTHING = Reading()
-
-
-def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
-    """Yield the documents of a file. Raises CappuncError with the path."""
-    try:
-        for source in _load(path, how):
-            if how.only is None or fnmatch(source.name, how.only):
+def load_documents(path: Path, format: str | None = None, only: str | None = None) -> Iterator[Source]:
+    """Yield the documents of a file whose names match the glob `only`. Raises CappuncError with the path."""
+    with errors_about(str(path)):
+        for source in _load(path, format):
+            if only is None or fnmatch(source.name, only):
                 yield source
-    except CappuncError as error:
-        error.path = error.path or str(path)
-        raise
 
 
-def _load(path: Path, how: Reading) -> Iterator[Source]:
+def _load(path: Path, format: str | None) -> Iterator[Source]:
     text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
-    if how.format is None:
+    if format is None:
         if datasets.is_label_file(text):
             yield Source(name, [Word(word) for word in datasets.read_label_file(text)])
             return
@@ -62,17 +41,14 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
         if datasets.is_json_lines(text):
             yield from datasets.read_json_lines(text)
             return
-    document = formats.read(text, name, how.format)
-    if document.format == "txt":
-        # Speech has neither paragraphs nor lines: the breaks of the reference must not help the model.
-        plain = _BLANK_LINES.sub("", text)
-        if how.speech_dashes:
-            # At the head of a line, a dash would be read as a change of speaker rather than as text.
-            plain = speech_dashes(plain).replace("\n—", " —")
-        document = formats.read(plain, name, "txt")
-        yield Source(name, [replace(word, blank_before=False) for word in document.words])
-    else:
-        yield Source(name, document.words)
+    document = formats.read(text, name, format)
+    yield plain_source(text, name) if document.format == "txt" else Source(name, document.words)
+
+
+def plain_source(text: str, name: str) -> Source:
+    """Plain text; speech has neither paragraphs nor lines: the breaks of the reference must not help the model."""
+    document = formats.read(_BLANK_LINES.sub("", text), name, "txt")
+    return Source(name, [replace(word, blank_before=False) for word in document.words])
 
 
 def _nemo_text(path: Path) -> Path:
@@ -141,53 +117,38 @@ def _names(place: Path) -> tuple[str, str, str]:
 
 
 def sources(
-    references: Sequence[Path],
-    how: Reading = ANYTHING,
-    windows: int | None = None,
-    tally: FileTally | None = None,
+    references: Sequence[Path], format: str | None = None, only: str | None = None, tally: FileTally | None = None
 ) -> Iterator[Source]:
-    """Yield the documents of the references; raises BadInput if there are none.
+    """Yield the documents of the references that have words; raises BadInput if there are none.
 
-    With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
-    `tally` when they have been consumed.
+    Files are counted in the `tally` when they have been consumed.
     """
     seen = []
     tally = tally or FileTally()
     paths = listing(references)
     tally.files = len(paths)
     for path in paths:
-        for source in load_documents(path, how):
+        for source in load_documents(path, format, only):
             seen.append(bool(source.words))
             if source.words:
-                yield from (source,) if windows is None else gold_windows(source, windows)
+                yield source
         tally.done += 1
     if not any(seen):
-        raise _nothing(how, bool(seen))
-
-
-def restore_samples(documents: Iterable[Source], restorer: Restorer) -> Iterator[Sample]:
-    """Strip each document, restore it, and pair it with the original."""
-    for source in documents:
-        words = source.stripped()
-        texts, probabilities = restorer.restore(words) if words else ([], None)
-        reference = [word.text for word in source.words]
-        yield Sample(source.name, reference, texts, starts(words), probabilities)
+        raise _nothing(only, bool(seen))
 
 
 def pair_samples(
-    references: Sequence[Path], hypotheses: Sequence[Path], how: Reading, tally: FileTally | None = None
+    references: Sequence[Path], hypotheses: Sequence[Path], format: str | None, only: str | None, tally: FileTally
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
     Pairs are counted in the `tally`. Raises CappuncError.
     """
     samples = []
-    tally = tally or FileTally()
     pairs = pair_files(references, hypotheses)
     tally.files = len(pairs)
     for reference, hypothesis in pairs:
-        ours = list(load_documents(reference, how))
-        theirs = list(load_documents(hypothesis, how))
+        ours, theirs = (list(load_documents(path, format, only)) for path in (reference, hypothesis))
         if len(ours) != len(theirs):
             raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):
@@ -197,16 +158,16 @@ def pair_samples(
             samples.append(Sample(a.name, reference_words, texts, times))
         tally.done += 1
     if not any(sample.reference for sample in samples):
-        raise _nothing(how, bool(samples))
+        raise _nothing(only, bool(samples))
     if not any(sample.hypothesis for sample in samples):
         raise BadInput("has no words", path=", ".join(map(str, hypotheses)))
     return samples
 
 
-def _nothing(how: Reading, matched: bool) -> CappuncError:
+def _nothing(only: str | None, matched: bool) -> CappuncError:
     """The error if there is nothing to score, though perhaps a document has `matched` --only."""
-    if how.only is not None and not matched:
-        return WrongUsage(f"--only: {how.only} matches no document")
+    if only is not None and not matched:
+        return WrongUsage(f"--only: {only} matches no document")
     return BadInput("no words to score")
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cappunc_cli.cli.options import Device, Engine, FormatName, Lang, ModelName, page_of, path_of
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.options import Marks, MinWordsCut, Overlap, Pauses, Sensitivity, Style, Window
-
-#: Names of `evaluation.presets`, which `--help` must not load: scores as other projects define them.
-PRESETS = ("xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen", "caranica", "autopunct", "editor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +26,6 @@ class ScoredModel:
     window: Window = None
     overlap: Overlap = None
     min_words_cut: MinWordsCut = None
-    gold_windows: Annotated[
-        int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
-    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +46,7 @@ class EvalOptions:
     scored: ScoredModel
     hyp: Annotated[
         tuple[str, ...],
-        Option(
-            "Files to score, or systems to compare (default: the model).",
-            FILES,
-            metavar="HYP",
-            check=path_of,
-            argument=True,
-        ),
+        Option("Files or systems to score (default: the model).", FILES, metavar="HYP", check=path_of, argument=True),
     ] = ()
     ref: Annotated[
         tuple[str, ...],
@@ -67,10 +54,8 @@ class EvalOptions:
     ] = ()
     format_name: FormatName = None
     only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
-    speech_dashes: Annotated[bool, Option("In plain text, a hyphen before a word opens direct speech.", EXPERT)] = False
     preset: Annotated[
-        str | None,
-        Option("Scores as another project defines them.", OUTPUT, name="metric", metavar="NAME", choices=PRESETS),
+        str | None, Option("editor: corrections in 1,000 words.", OUTPUT, name="metric", choices=("editor",))
     ] = None
     fold: Annotated[bool, Option("Do not count ! ; … as . and : — as comma.", OUTPUT)] = True
     bootstrap: Annotated[int, Option("Samples for intervals; 1000 to compare.", OUTPUT, least=0)] = 0
@@ -86,11 +71,3 @@ class EvalOptions:
     html: Annotated[
         str | None, Option("Write a page with every mistake in context.", OUTPUT, metavar="PAGE.html", check=page_of)
     ] = None
-
-    @property
-    def references(self) -> list[Path]:
-        return list(map(Path, self.ref))
-
-    @property
-    def hypotheses(self) -> list[Path]:
-        return list(map(Path, self.hyp))

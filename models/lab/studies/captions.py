@@ -16,7 +16,7 @@ from random import Random
 
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
-from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
@@ -74,7 +74,7 @@ def scores(tokens: list[str], words: list[Word], model: Model, options: Options)
     rows = probabilities(words, model, options)
     result = {}
     for name, seen in (("without", [replace(word, cue=0) for word in words]), ("with", words)):
-        found = evaluate([Sample(name, tokens, rewrite(seen, rows, model, options))]).scores
+        found = Evaluation([Sample(name, tokens, rewrite(seen, rows, model, options))]).scores
         result[name] = {key: round(float(found[key].f1), 4) for key in ("micro", "boundary")}  # type: ignore[union-attr]
     return result
 

@@ -22,9 +22,8 @@ from typing import Any
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
-from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.metrics import Score, Value
-from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.chunks import Chunk, merge, split
@@ -32,6 +31,7 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import rewrite
 from models.lab.heldout import heldout_words
+from models.lab.presets import nguyen
 from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import RESULTS, head, identity, print_report
 
@@ -115,7 +115,7 @@ def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Itera
                 chunks = split(len(words), window, overlap, cut)
                 table = merge(zip(chunks, found, strict=True))
                 samples.append(Sample(name, [w.text for w in written], rewrite(words, table, model, options)))
-            result = evaluate(samples)
+            result = Evaluation(samples)
             classes = nguyen(result)
             yield {
                 "window": window,
@@ -125,7 +125,7 @@ def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Itera
                 "classes": {
                     name: [round(float(part), 5) for part in figures(classes[symbol])] for symbol, name in SHOWN.items()
                 },
-                TITLE: round(headline(evaluate(samples[:1]).scores["micro"]), 5),
+                TITLE: round(headline(Evaluation(samples[:1]).scores["micro"]), 5),
             }
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.evaluation.presets import editor
+from cappunc_cli.evaluation import Evaluation, Sample
+from cappunc_cli.evaluation.mistakes import editor
 from tests.benchmarks.measuring import RESULTS, head, options_with_data
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,7 +87,7 @@ def counted(gold: Sequence[str], found: Sequence[str]) -> dict[str, int]:
     """The words, and what is to mend in them by kind of mend."""
     if [cached_strip(word)[0] for word in gold] != [cached_strip(word)[0] for word in found]:
         raise SystemExit("the words are others than were given")
-    rows = editor(evaluate([Sample("", gold, found)]))
+    rows = editor(Evaluation([Sample("", gold, found)]))
     return {"words": len(gold), **{kind: row.count for kind, row in rows.items()}}
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.features.evaluate.inputs import sources
@@ -43,7 +43,7 @@ def main() -> None:
             document = next(sources([path_of_set]))
             document = Source(document.name, document.words[: arguments.words])
             new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
-            scores = evaluate([Sample(document.name, [word.text for word in document.words], new)]).scores
+            scores = Evaluation([Sample(document.name, [word.text for word in document.words], new)]).scores
             found = rows[path_of_set.name.removesuffix(".txt.xz")] = {
                 key: round(headline(scores[key]), 5) for key in SHOWN
             }

@@ -11,7 +11,7 @@ from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation.datasets import Source
-from models.lab.variants import lowered, main, shuffled_pauses
+from models.lab.variants import gold_windows, lowered, main, novel, shuffled_pauses
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "eval"
 
@@ -56,3 +56,33 @@ def test_other_times_give_other_probabilities(
     own, other = report(capfd, *asked), report(capfd, *asked, variant)
     assert own["calibration"] != other["calibration"]
     assert own["signature"] != other["signature"]
+
+
+def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:
+    text = "A b. C d? E f g h i. J k l. M n o"
+    cut = [
+        " ".join(word.text for word in part.words) for part in gold_windows(Source("x", [*map(Word, text.split())]), 4)
+    ]
+    assert cut == ["A b. C d?", "J k l."]
+
+
+def test_gold_windows_are_in_the_signature(tiny_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = report(capfd, "--ref", FIXTURES / "gold.txt", "--model", tiny_model, "--gold-windows", 9)
+    assert "|windows:gold@9|" in str(found["signature"])
+    assert len(found["files"]) > 1
+
+
+def test_a_hyphen_before_a_word_of_a_novel_is_the_dash_of_direct_speech(tmp_path: Path) -> None:
+    path = tmp_path / "novel.txt"
+    path.write_text(
+        "Oyó.\n-Pero hombre -replicó el escudero-, ¿qué dices?\n- Nada. Eran\nMarie-Anne y -3 grados.\n", "utf-8"
+    )
+    whole = "Oyó. —Pero hombre —replicó el escudero, ¿qué dices? —Nada. Eran Marie-Anne y -3 grados."
+    assert [word.text for word in novel(path).words] == whole.split()
+
+
+@pytest.mark.parametrize("name", ["xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen", "caranica", "autopunct"])
+def test_other_definitions_are_shown_and_signed(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    found = report(capfd, "--ref", FIXTURES / "gold.txt", FIXTURES / "heard.txt", "--metric", name)
+    assert found["preset"]["name"] == name
+    assert f"metric:{name}" in str(found["signature"])
