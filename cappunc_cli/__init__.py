@@ -34,32 +34,10 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.terms import Glossary
 
 __all__ = [
-    "BadInput",
-    "BadModel",
-    "CappuncError",
-    "Document",
-    "Fixed",
-    "Glossary",
-    "Model",
-    "Notice",
-    "Options",
-    "UnknownFormat",
-    "UnknownModel",
-    "Unrestored",
-    "Word",
-    "WrongUsage",
-    "captions",
-    "check",
-    "convert",
-    "evaluate",
-    "fix",
-    "load_model",
-    "read",
-    "restore",
-    "restore_words",
-    "review",
-    "write",
-]
+    "BadInput", "BadModel", "CappuncError", "Document", "Fixed", "Glossary", "Model", "Notice", "Options",
+    "UnknownFormat", "UnknownModel", "Unrestored", "Word", "WrongUsage", "captions", "check", "convert", "evaluate",
+    "fix", "load_model", "read", "restore", "restore_words", "review", "write",
+]  # fmt: skip
 
 _MODULES = {
     "cappunc_cli.api": ("Unrestored", "check", "fix", "read", "restore_words", "write"),

@@ -10,7 +10,7 @@ import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import NoneType
 from typing import Any, Literal, TypedDict, Unpack, get_args
@@ -19,7 +19,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError, WrongUsage, require
 from cappunc_cli.files.encodings import UTF_8, Encoding, decode, named_codec
-from cappunc_cli.files.fixer import Division, Fixed, Fixers, Opened
+from cappunc_cli.files.fixer import Fixed, Fixers, Opened
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.request import FixRequest, ModelChoice
@@ -126,8 +126,7 @@ def fix(
         require(name, flag, bool, "True or False")
     how: How = {"language": language, "format": format, "encoding": encoding, "fast": fast, "device": device}
     with opened(source, model, options, how, engine=engine, diacritics=diacritics, **changes) as found:
-        division, encoding_kept = found.division, None if isinstance(source, str) else found.encoding
-        return division.main.write(division.document, found.text, division.restore(), encoding_kept)
+        return found.main.write(found.document, found.restore(), found.encoding)
 
 
 def restore_words(
@@ -151,9 +150,11 @@ def restore_words(
     [' Good', ' evening,', ' London.']
     """
     given = RecogniserWords(list(words))
-    request = FixRequest(_choice(model, language, fast), _options(options), device)
-    division = _divided(model, request, given.document, " ".join(given.document.texts))
-    return given.written(division.restore())
+    document = replace(given.document, source=" ".join(given.document.texts))
+    how: How = {"language": language, "fast": fast, "device": device}
+    found = _fixers(model, options, how).divide(document)
+    _warn(found.note)
+    return given.written(found.restore())
 
 
 @contextmanager
@@ -172,21 +173,10 @@ def opened(
     with _errors_about(source):
         hint = how.get("format")
         text, encoding = _content(source, hint, how.get("encoding"))
-        choice = _choice(model, how.get("language", AUTO), how.get("fast", False), engine)
-        device, fps = how.get("device", "auto"), how.get("fps")
-        request = FixRequest(choice, _options(restoring or {}), device, hint, fps=fps, **changes)
-        document = request.read(text, _name(source))
-        if restoring is not None:
-            division = _divided(model, request, document, text)
-        else:
-            division = Fixers(request, _warn).undivided(document, text)
-        yield Opened(division, _name(source), encoding, text)
-
-
-def _options(choices: Choices) -> Options:
-    terms = choices.pop("glossary", ())
-    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
-    return Options(glossary=glossary, **choices)  # type: ignore[arg-type, misc]  # the glossary was popped
+        fixers = _fixers(model, restoring or {}, how, engine, **changes)
+        found = fixers.open(text, _name(source), encoding, restore=restoring is not None)
+        _warn(found.note)
+        yield found
 
 
 def check(
@@ -212,16 +202,12 @@ def check(
     with opened(source, model, {"pauses": pauses}, how) as found:
         return [
             Unrestored(**{**one, "lines": one["lines"] and tuple(one["lines"]), "missing": tuple(one["missing"])})
-            for one in missing_entries(found.division)["stretches"]
+            for one in missing_entries(found)["stretches"]
         ]
 
 
 def read(
-    source: Source,
-    name: str = "",
-    format: str | None = None,
-    encoding: str | None = None,
-    fps: float | None = None,
+    source: Source, name: str = "", format: str | None = None, encoding: str | None = None, fps: float | None = None
 ) -> Document:
     """Read the words of a transcript from the path of a file, its bytes or its text (with original line ends).
 
@@ -263,31 +249,31 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-def _choice(
-    model: Model | str | os.PathLike[str] | None, language: str, fast: bool = False, engine: str = NETWORK
-) -> ModelChoice:
-    """The choice of models. Raises WrongUsage."""
+def _fixers(
+    model: Model | str | os.PathLike[str] | None, restoring: Choices, how: How, engine: str = NETWORK, **changes: Any
+) -> Fixers:
+    """What opens sources and restores them. Raises WrongUsage."""
+    code, fast, device = how.get("language", AUTO), how.get("fast", False), how.get("device", "auto")
     require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
-    require("language", language, str, "a code or a name")
+    require("language", code, str, "a code or a name")
+    require("device", device, str, "a str")
     if fast and model is not None:
         raise WrongUsage("fast and model exclude each other")
     if isinstance(model, Model):
-        return ModelChoice(codes_of(language), model.config.name, engine, False, model.config.languages)
-    return ModelChoice(codes_of(language), None if model is None else os.fspath(model), engine, fast)
-
-
-def _divided(model: object, request: FixRequest, document: Document, text: str) -> Division:
-    """The document by languages; warns of words in languages without a model."""
-    require("device", request.device, str, "a str")
-    given = model if isinstance(model, Model) else None
-    division = Fixers(request, _warn, given=given).divide(document, text)
-    if division.note:
-        _warn(division.note)
-    return division
+        choice = ModelChoice(codes_of(code), model.config.name, engine, languages=model.config.languages)
+    else:
+        choice = ModelChoice(codes_of(code), None if model is None else os.fspath(model), engine, fast)
+    terms = restoring.pop("glossary", ())
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
+    options = Options(glossary=glossary, **restoring)  # type: ignore[arg-type, misc]  # the glossary was popped
+    request = FixRequest(choice, options, device, how.get("format"), fps=how.get("fps"), **changes)
+    return Fixers(request, _warn, given=model if isinstance(model, Model) else None)
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+    """Warn, of words in languages without a model for example, if there is anything to say."""
+    if message:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def _content(source: Source, format_hint: str | None, encoding: str | None) -> tuple[str, Encoding]:

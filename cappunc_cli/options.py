@@ -70,21 +70,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An option with the name of its field, its type without None, and its default (MISSING if it has to be given)."""
+    """An option with the name of its field, its type without None, and its default (MISSING if it has to be given).
+
+    `name` is that on the command line, without dashes, and in settings.
+    """
 
     field: str
     kind: type
     default: Any
     option: Option
-
-    @property
-    def name(self) -> str:
-        """The name on the command line, without dashes, and in settings."""
-        return self.option.name or self.field.replace("_", "-")
-
-    @property
-    def repeated(self) -> bool:
-        return self.kind is tuple
+    name: str
+    metavar: str
 
     def completed(self, incomplete: str) -> list[str]:
         """What a shell offers for a value that has been begun."""
@@ -92,12 +88,6 @@ class Field:
         known = load_reference(option.complete) if isinstance(option.complete, str) else option.complete
         values = option.choices or (known() if callable(known) else known or ())
         return [value for value in values if value.startswith(incomplete)]
-
-    @property
-    def metavar(self) -> str:
-        if self.kind is bool:
-            return ""
-        return self.option.metavar or "|".join(self.option.choices) or ("N" if self.kind in (int, float) else "TEXT")
 
     def read(self, text: str) -> Any:
         """The value that a text means, on the command line or in the environment. Raises ValueError."""
@@ -114,7 +104,7 @@ class Field:
         option, number = self.option, self.kind in (int, float)
         if value is None and self.default is None:
             return None
-        if self.repeated:
+        if self.kind is tuple:
             return tuple(map(replace(self, kind=str).verify, [value] if isinstance(value, str) else value))
         fits = isinstance(value, (int, float) if self.kind is float else self.kind)
         if not fits or isinstance(value, bool) != (self.kind is bool):
@@ -151,6 +141,13 @@ def load_reference(reference: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def not_empty(name: str) -> str:
+    """The name; raises ValueError for "" and `s3://`, as from an unset shell variable."""
+    if not name or name.endswith("://"):
+        raise ValueError(f"the name is empty{name and f': {name}'}")
+    return name
+
+
 @cache
 def described(cls: type[Any]) -> Mapping[str, Field]:
     """The options of a dataclass by the names of their fields, in order; those of dataclasses in it among them."""
@@ -165,8 +162,13 @@ def described(cls: type[Any]) -> Mapping[str, Field]:
             for option in notes:
                 if isinstance(option, Option):
                     default = one.default if one.default_factory is MISSING else one.default_factory()
-                    found[one.name] = Field(one.name, _plain(kind), default, option)
+                    found[one.name] = _field(one.name, _plain(kind), default, option)
     return found
+
+
+def _field(name: str, kind: type, default: Any, option: Option) -> Field:
+    metavar = option.metavar or "|".join(option.choices) or ("N" if kind in (int, float) else "TEXT")
+    return Field(name, kind, default, option, option.name or name.replace("_", "-"), metavar * (kind is not bool))
 
 
 def _plain(kind: Any) -> type:

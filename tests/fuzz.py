@@ -497,7 +497,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     try:
         # Models write ¿ only in Spanish, and Spanish texts are in code pages that have it.
         new = relabelled(document.words, random, *([("“”", "«»", '""')] if seed.page else []))
-        fixed = fixer.write(document, text, new, encoding)
+        fixed = fixer.write(document, new, encoding)
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused when written", document.format, codec

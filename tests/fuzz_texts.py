@@ -21,7 +21,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import Encoding
-from cappunc_cli.files.fixer import Division, Fixer, Opened
+from cappunc_cli.files.fixer import Fixer, Opened
 
 #: Words of encodings in which a character has several bytes; none has capitals, so no byte of them may change.
 MULTI_BYTE = {
@@ -152,7 +152,7 @@ def assert_converted(document: Document, name: str, encoding: Encoding, fixer: F
     """In another format, as other readers read it, are all words, unless the file is refused."""
     kind = random.choice(KINDS)
     try:
-        data, _ = Converter(kind).make(Opened(Division(document, fixer, {}), name, encoding))
+        data, _ = Converter(kind).make(Opened(document, fixer, (), "", name, encoding))
     except CappuncError:
         return
     shown = convert.words_shown(kind, _for_pysubs2(kind, data))

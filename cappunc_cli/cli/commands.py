@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import Annotated, Any
 
@@ -29,6 +29,8 @@ _COLOURS = ((r"^\S[^:\n]*:", "yellow"), (r"(?<![\w-])--?[a-zA-Z][\w-]*", "cyan")
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Longest names of options that have their help on the same line.
 _NAME_WIDTH = 24
+#: The first parameter of every command.
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,6 @@ class Command:
         """The dataclass of the options."""
         found: type = load_reference(f"cappunc_cli.features.{self.options_at}")
         return found
-
-    def run(self, context: typer.Context, options: Any) -> None:
-        """Run the command's function with its options."""
-        load_reference(f"cappunc_cli.features.{self.function_at}")(context, options)
 
 
 class _Help:
@@ -122,20 +120,8 @@ def _row(one: Field) -> tuple[str, str]:
 
 
 def command(name: str, row: Command) -> Any:
-    """The Typer command of a row of the table."""
+    """The Typer command of a row of the table: it applies settings, checks all values and runs the function."""
     kind = row.options
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    run = _callback(row, kind)
-    if row.commands:
-        group = type("Group", (CommandGroup,), {"table": row.commands})
-        app.callback(cls=group, invoke_without_command=True, context_settings=HELP)(run)
-    else:
-        app.command(name, cls=OptionsCommand, context_settings=HELP)(run)
-    return get_command(app)
-
-
-def _callback(row: Command, kind: type) -> Callable[..., None]:
-    """The function that Typer calls: it applies settings, checks all values and runs the command."""
     fields = described(kind)
 
     def run(context: typer.Context, **values: Any) -> None:
@@ -147,18 +133,21 @@ def _callback(row: Command, kind: type) -> Callable[..., None]:
                 return
             if row.takes_settings:
                 load_reference(_APPLY_SETTINGS)(context, given)
-            row.run(context, made(kind, given))
+            load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
 
-    parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
-    parameters += [_parameter(one) for one in fields.values()]
-    parameters.append(_VERSION)
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature([_CONTEXT, *map(_parameter, fields.values()), _VERSION])  # type: ignore[attr-defined]
     run.__annotations__ = {}
     run.__doc__ = kind.__doc__
     run.options = kind  # type: ignore[attr-defined]
-    return run
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    if row.commands:
+        group = type("Group", (CommandGroup,), {"table": row.commands})
+        app.callback(cls=group, invoke_without_command=True, context_settings=HELP)(run)
+    else:
+        app.command(name, cls=OptionsCommand, context_settings=HELP)(run)
+    return get_command(app)
 
 
 def _parameter(one: Field) -> inspect.Parameter:
@@ -172,7 +161,7 @@ def _parameter(one: Field) -> inspect.Parameter:
         if one.kind is bool and (one.default is True or option.negatable):
             names = [f"--{one.name}/--no-{one.name}"]
         info = typer.Option(*names, metavar=one.metavar or None, help=option.help, autocompletion=complete)
-    kind: Any = bool if one.kind is bool else list[str] | None if one.repeated else str | None
+    kind: Any = bool if one.kind is bool else list[str] | None if one.kind is tuple else str | None
     default = inspect.Parameter.empty if one.default is MISSING else one.default if one.kind is bool else None
     annotation = Annotated[kind, info]
     return inspect.Parameter(one.field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -185,7 +174,7 @@ def _value(context: typer.Context, one: Field, value: Any) -> Any:
     if one.kind is bool:
         return value
     try:
-        return one.verify(tuple(value)) if one.repeated else one.read(value)
+        return one.verify(tuple(value)) if one.kind is tuple else one.read(value)
     except ValueError as error:
         parameter: Any = next(parameter for parameter in context.command.params if parameter.name == one.field)
         raise typer.BadParameter(str(error), ctx=context, param=parameter) from error

@@ -60,8 +60,7 @@ app = typer.Typer(
 
 @app.callback()
 def cappunc(
-    context: typer.Context,
-    _: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True)] = False,
+    context: typer.Context, _: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True)] = False
 ) -> None:
     """Restore punctuation and case in timed transcripts and change nothing else.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from cappunc_cli.files.encodings import named_codec
 from cappunc_cli.files.storage import is_url
 from cappunc_cli.languages import LANGUAGES, codes_of
-from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option
+from cappunc_cli.options import CHANGE, EXPERT, FILES, MESSAGES, MODEL, OUTPUT, SPEED, Option, not_empty
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, installed
 from cappunc_cli.restoration.options import Options
 
@@ -22,13 +22,6 @@ def languages_known() -> list[str]:
 def models_known() -> list[str]:
     """What a shell offers for a model."""
     return sorted({directory.name for engine in ENGINES.values() for directory in installed(engine)})
-
-
-def not_empty(name: str) -> str:
-    """The name; raises ValueError for "" and `s3://`, as from an unset shell variable."""
-    if not name or name.endswith("://"):
-        raise ValueError(f"the name is empty{name and f': {name}'}")
-    return name
 
 
 def path_of(name: str) -> str:
@@ -79,8 +72,7 @@ FrameRate = Annotated[
     float | None, Option("Frame rate of files in frames, and of new captions.", EXPERT, least=1, settable=True)
 ]
 Output = Annotated[
-    str | None,
-    Option("Where to write; - is standard output.", FILES, short="o", metavar="FILE|DIR", check=not_empty),
+    str | None, Option("Where to write; - is standard output.", FILES, short="o", metavar="FILE|DIR", check=not_empty)
 ]
 Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
 Lang = Annotated[
@@ -106,13 +98,7 @@ ModelName = Annotated[
     ),
 ]
 Engine = Annotated[
-    str,
-    Option(
-        "ngram: 1 MB, far weaker; gru: for live captions.",
-        EXPERT,
-        choices=tuple(ENGINES),
-        settable=True,
-    ),
+    str, Option("ngram: 1 MB, far weaker; gru: for live captions.", EXPERT, choices=tuple(ENGINES), settable=True)
 ]
 Device = Annotated[
     str,
@@ -152,14 +138,10 @@ class Inputs:
         tuple[str, ...],
         Option("Files, directories, patterns, URLs (default: stdin).", FILES, metavar="FILES", argument=True),
     ] = ()
-    files_from: Annotated[
-        str | None,
-        Option("Read the names of files from a list.", EXPERT, metavar="FILE|-"),
-    ] = None
-    nul: Annotated[
-        bool,
-        Option("--files-from is NUL-separated (find -print0).", EXPERT, name="null", short="0"),
-    ] = False
+    files_from: Annotated[str | None, Option("Read the names of files from a list.", EXPERT, metavar="FILE|-")] = None
+    nul: Annotated[bool, Option("--files-from is NUL-separated (find -print0).", EXPERT, name="null", short="0")] = (
+        False
+    )
     format_name: FormatName = None
     encoding: EncodingName = None
     fps: FrameRate = None

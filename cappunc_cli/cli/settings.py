@@ -48,8 +48,11 @@ class Setting:
 def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
     """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
     command, names = context.info_name or "", given.get("files") or ()
+    files = configuration_files(names)
+    if not files and not any(name.startswith("CAPPUNC_") for name in os.environ):
+        return
     # Only a file may have settings of other commands, whose options have to be loaded.
-    known = options_that_may_be_set(context, "" if configuration_files(names) else command)
+    known = options_that_may_be_set(context, "" if files else command)
     for one in settings(known, names, only=command):
         if one.command != command or is_typed(context, (field := known[command][one.option]).field):
             continue

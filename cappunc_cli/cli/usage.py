@@ -12,13 +12,13 @@ import typer
 
 from cappunc_cli.cli.commands import is_typed, refuse_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
-from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel
+from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.input_files import Job, Search
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import Reporter, files_done
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.storage import PIPE, about, checked_name, is_url, names_in, read_text, standard_input
+from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
@@ -49,13 +49,15 @@ def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
     outside the directory.
     """
     files = inputs.files
+    if not all(files):  # from an unset shell variable; Path would take it for the current directory
+        raise WrongUsage("no such file: the name is empty", "")
     if inputs.files_from is None:
         if inputs.nul:
             raise BadOption("needs --files-from", "-0")
         if not files and standard_input().isatty():
             typer.echo(context.get_help(), err=True)
             raise typer.Exit(2)
-        return list(map(checked_name, files or [PIPE]))
+        return [*files] or [PIPE]
     listed = list(names_in(inputs.files_from, inputs.nul))
     if not listed:
         raise CappuncError("lists no files", inputs.files_from)
@@ -63,7 +65,7 @@ def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
         return listed
     if len(files) > 1:
         raise BadOption("takes one directory at most beside the list", "--files-from")
-    root = checked_name(files[0]).rstrip("/")
+    root = files[0].rstrip("/")
     for name in listed:
         if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
             raise CappuncError(f"is not a path in {root}", name)
@@ -75,29 +77,24 @@ def input_jobs(
 ) -> list[Job]:
     """The jobs for the `names` of `input_names`; with `results`, earlier results of `fix` are among them."""
     below = inputs.files[0] if inputs.files and inputs.files_from else None
-    return Search(inputs.format_name, output, inputs.encoding, results, below).jobs(names, reporter.error)
-
-
-def model_choice(context: typer.Context, options: ModelOptions) -> ModelChoice:
-    """The choice of models; raises BadOption for options that contradict each other."""
-    fast, model = options.fast, options.model
-    if fast and model is not None:
-        # One of them may be a setting, which the other, on the command line, overrides.
-        if is_typed(context, "fast") == is_typed(context, "model"):
-            raise BadOption("--model already names the model", "--fast")
-        fast, model = (True, None) if is_typed(context, "fast") else (False, model)
-    refuse_device(context, options.engine, options.device)
-    if options.engine != NETWORK:
-        what = f"does not apply to --engine {options.engine}, which has one model for a language"
-        refuse_typed(context, ("fast",), what)
-    return ModelChoice(options.lang, model, options.engine, fast)
+    return Search(inputs.format_name, output, results, below).jobs(names, reporter.error)
 
 
 def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes) -> FixRequest:
     """All options that determine results, by their values on the command line. Raises BadOption and CappuncError."""
+    fast, name, engine = model.fast, model.model, model.engine
+    if fast and name is not None:
+        # One of them may be a setting, which the other, on the command line, overrides.
+        if is_typed(context, "fast") == is_typed(context, "model"):
+            raise BadOption("--model already names the model", "--fast")
+        fast, name = (True, None) if is_typed(context, "fast") else (False, name)
+    if engine != NETWORK:
+        refuse_device(context, engine, model.device)
+        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
+    options = changes.restoring
     return FixRequest(
-        model_choice(context, model),
-        replace(changes.restoring, glossary=load_glossaries(changes.glossary)),
+        ModelChoice(model.lang, name, engine, fast),
+        replace(options, glossary=load_glossaries(changes.glossary)) if changes.glossary else options,
         model.device,
         inputs.format_name,
         inputs.encoding,
@@ -107,11 +104,6 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
         changes.numbers,
         changes.apostrophes,
     )
-
-
-def files_to_read(glossary: Sequence[str] | None, *others: str | None) -> list[str]:
-    """The files that options name for reading, which no result may overwrite."""
-    return [*(glossary or []), *(name for name in others if name is not None)]
 
 
 def refuse_device(context: typer.Context, engine: str, device: str) -> None:
@@ -155,14 +147,6 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-@contextmanager
-def tallied(reporter: Reporter, files: int = 0) -> Iterator[FileTally]:
-    """A tally of `files`, with a bar on a terminal; Ctrl-C reports it: `stopped: 3 of 7 files done`."""
-    tally = FileTally(files)
-    with stoppable(reporter, tally.summary), reporter.progress(tally):
-        yield tally
-
-
 def work_on(
     jobs: Sequence[Job],
     request: FixRequest,
@@ -177,25 +161,31 @@ def work_on(
     """
     if restore:
         request.check()
-    with tallied(reporter, len(jobs)) as tally:
-        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+    fixers = Fixers(request, reporter.info, reporter.detail, reporter.advance)
+    with counting(reporter, len(jobs)):
         for job in jobs:
+            reporter.begin(job.name)
             try:
-                tally.begin([job.name])
-                text, encoding = read_text(job.source, job.encoding)
+                text, encoding = read_text(job.source, request.encoding)
                 if encoding.guess:
                     reporter.info(f"{job.name}: {encoding.note}")
-                document = request.read(text, job.source)
-                division = fixers.divide(document, text) if restore else fixers.undivided(document, text)
-                if division.note:
-                    reporter.info(f"{job.name}: {division.note}")
-                result = work(job, Opened(division, job.name, encoding, text))
+                opened = fixers.open(text, job.name, encoding, restore)
+                if opened.note:
+                    reporter.info(f"{job.name}: {opened.note}")
+                result = work(job, opened)
             except (CappuncError, OSError) as error:
                 # A file in a language without a model fails alone.
                 if isinstance(error, BadModel | BrokenPipeError) and not isinstance(error, UnknownModel):
                     raise
                 reporter.failure(about(error, job.name), job.is_skipped(error))
-                tally.finish(job.name)
+                reporter.finish()
             else:
-                tally.finish(job.name)
+                reporter.finish()
                 yield result
+
+
+@contextmanager
+def counting(reporter: Reporter, files: int = 0) -> Iterator[None]:
+    """Count files, with a bar on a terminal; Ctrl-C reports them: `stopped: 3 of 7 files done`."""
+    with stoppable(reporter, lambda: files_done(reporter.done, reporter.files)), reporter.progress(files):
+        yield

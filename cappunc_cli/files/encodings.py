@@ -65,6 +65,8 @@ _SHIFTED = (
     (re.compile(rb"\x1b(?:\$[@AB]|\$\([A-Z]|\([IJ])"), ("iso2022_jp", *_JAPANESE)),
     (re.compile(rb"~\{(?:[!-w][!-~])+~\}"), ("hz",)),
 )
+#: What such ASCII bytes have, and those of UTF-7.
+_ESCAPES = re.compile(rb"\x1b|~\{|\+")
 NAMING = "name it with --encoding"
 #: ASCII replacements of signs that an encoding lacks.
 _SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
@@ -89,8 +91,9 @@ class Encoding:
         """The error handler that preserves bytes which the codec cannot decode."""
         if self.codec.startswith(("utf-16", "utf-32")):
             return "surrogatepass"
-        is_shifted = self.codec.startswith(("utf", "iso2022", "hz"))
-        is_single = not is_shifted and len(bytes(range(256)).decode(self.codec, "replace")) == 256
+        if self.codec.startswith(("utf-7", "iso2022", "hz")):
+            return "strict"
+        is_single = self.codec != "utf-8" and len(bytes(range(256)).decode(self.codec, "replace")) == 256
         return "surrogateescape" if self.codec == "utf-8" or is_single else "strict"
 
     @property
@@ -173,7 +176,7 @@ def _returns(data: bytes, codec: str) -> bool:
 
 def _detected(data: bytes) -> Encoding:
     """The encoding of bytes without a byte order mark; raises BadInput if they are no text."""
-    if data.isascii() and (codec := _shifted(data)):
+    if data.isascii() and _ESCAPES.search(data) and (codec := _shifted(data)):
         return Encoding(codec)
     if b"\0" in data:
         head = data[:1024]
@@ -181,7 +184,7 @@ def _detected(data: bytes) -> Encoding:
             zeros, others = head[side::2].count(0), head[1 - side :: 2].count(0)
             if len(data) % 2 == 0 and zeros > 0.35 * len(head) and not others:
                 return Encoding(codec)
-        if not _returns(data, "utf-8"):
+        if _BROKEN.search(data.decode("utf-8", "surrogateescape")):
             raise BadInput("is not a text file")
     if _is_utf8(data):
         return UTF_8
@@ -225,10 +228,10 @@ def _is_utf8(data: bytes) -> bool:
     All other characters must be plausible, and broken ones be rare. Unless they are very rare, they are parts of single
     characters at the edges of words, and no more than the whole ones.
     """
-    if _returns(data, "utf-8"):
-        return True
     text = data.decode("utf-8", "surrogateescape")
     broken = _BROKEN.findall(text)
+    if not broken:
+        return True
     whole = [i for i, c in enumerate(text) if c > "\x7f" and not _BROKEN.match(c)]
     if not whole or not all(_is_plausible(text, i) for i in whole):
         return False

@@ -1,13 +1,13 @@
-"""Restore, write and verify texts: a Fixer for each model and language, and the stretches of a document for each."""
+"""Restore, write and verify texts: files opened and divided by language, and a Fixer for each language."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from cappunc_cli import formats
@@ -25,15 +25,14 @@ from cappunc_cli.files.encodings import (
     writable,
 )
 from cappunc_cli.files.progress import ProgressCallback, counted
-from cappunc_cli.files.request import Chosen, FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
+from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
-from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise, space_marks
 from cappunc_cli.restoration.pipeline import restore_all
 from cappunc_cli.spelling.speller import Respelled, respell
@@ -106,110 +105,94 @@ class Fixer:
     """Fixes texts in one language with one model, which is loaded for the first text that has words."""
 
     request: FixRequest
-    chosen: Chosen
+    #: The name or directory of the model, and the code of the language.
+    chosen: tuple[str, str]
     warn: Callable[[str], None]
     detail: Callable[[str], None] = lambda _: None
-    #: Called with the share of the words that the model has read.
+    #: Called with the share of a text's words that the model has read.
     advance: ProgressCallback = lambda _: None
     #: A model that is open already.
     given: Model | None = None
 
     @cached_property
-    def config(self) -> ModelConfig:
-        """The config of the model; raises BadModel, and WrongUsage if it does not support the options."""
-        return self.request.config(self.chosen, self.given.config if self.given else None)
-
-    @cached_property
     def model(self) -> Model:
-        """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
-        model = self.given or open_model(self.chosen[0], self.request.device, self.request.choice.engine)
-        config, code = model.config, self.chosen[1]
+        """The model, loaded on first use.
+
+        Raises BadModel if that fails, and WrongUsage for an unknown device or options that it does not support.
+        """
+        name, code = self.chosen
+        model = self.given or open_model(name, self.request.device, self.request.choice.engine)
+        self.request.check_model(model.config, code)
         if model.engine.warning:
             self.warn(model.engine.warning)
-        if code is not None and code not in config.languages:
-            self.warn(f"{config.name} was not trained on {language(code).name}: marks and capitals may be poor")
-        self.detail(f"the model {config.name} runs on {model.engine.device}")
+        if code not in model.config.languages:
+            self.warn(f"{model.config.name} was not trained on {language(code).name}: marks and capitals may be poor")
+        self.detail(f"the model {model.config.name} runs on {model.engine.device}")
         return model
 
-    @cached_property
-    def options(self) -> Options:
-        """The options of restoration, with the language of the texts."""
-        return replace(self.request.options, language=self.chosen[1])
+    def __post_init__(self) -> None:
+        self.options = replace(self.request.options, language=self.chosen[1])
+        self.language = language(self.chosen[1])
 
-    @cached_property
-    def language(self) -> Language:
-        """The conventions of the texts' language."""
-        return language(self.chosen[1]) if self.chosen[1] else self.options.conventions(self.config)
-
-    def progress(self, before: int, total: int) -> Callable[[int], None]:
-        """A callback for the number of words read after those `before`, whose share of the `total` is passed on."""
-        return lambda read: self.advance(min((before + read) / max(total, 1), 1.0))
-
-    def restore(self, documents: Sequence[Document], before: int = 0, total: int = 0) -> Iterator[list[str]]:
-        """The new texts of each document's words, of which there are `total` with those of other calls."""
-        texts: list[Sequence[Word]] = [document.words for document in documents]
-        if not any(texts):
-            return iter([[] for _ in texts])
+    def restore(self, document: Document, progress: Callable[[int], None] | None = None) -> list[str]:
+        """The new texts of a document's words. Raises BadModel and WrongUsage."""
+        words: Sequence[Word] = document.words
+        if not words:
+            return []
         if self.request.diacritics != "keep":
-            texts = list(map(self._with_diacritics, texts))
-        progress = self.progress(before, total or sum(map(len, texts)))
-        restored = restore_all(texts, self.model, self.options, progress)
-        if not self.language.spaced:
-            return restored
-        return (
-            space_marks(document.texts, new, self.language) if document.format in RUNNING_TEXT else new
-            for document, new in zip(documents, restored, strict=True)
-        )
+            words = self._with_diacritics(words)
+        (new,) = restore_all([words], self.model, self.options, progress)
+        if document.format in RUNNING_TEXT and self.language.spaced:
+            return space_marks(document.texts, new, self.language)
+        return new
 
     def _with_diacritics(self, words: Sequence[Word]) -> list[Word]:
+        """The words with diacritics restored, if requested, or otherwise normalised; raises BadModel."""
         texts = [word.text for word in words]
-        if self._diacritic_restorer is not None:
+        if self.request.diacritics == "restore":
             texts = self._diacritic_restorer.restore(texts)
         else:
             texts = [normalise(text, self.language) for text in texts]
         return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
 
     @cached_property
-    def _diacritic_restorer(self) -> DiacriticRestorer | None:
-        """The restorer of diacritics, if requested; raises BadModel."""
-        if self.request.diacritics != "restore":
-            return None
+    def _diacritic_restorer(self) -> DiacriticRestorer:
         return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
 
-    def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
-        """The source with new texts, verified by `formats.verify`, and then respelled if requested.
+    def write(self, document: Document, new: Sequence[str], encoding: Encoding = UTF_8) -> Fixed:
+        """The source of a document with new texts, verified by `formats.verify`, and then respelled if requested.
 
-        With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
-        every likely encoding are made. Raises CappuncError.
+        Characters that the `encoding` lacks are replaced; if it was guessed, only changes that are right in every
+        likely encoding are made. Raises CappuncError.
         """
-        old, output, request = document.texts, source, self.request
-        # Unicode's own encodings have all characters.
-        narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
+        old, request = document.texts, self.request
+        output = source = document.source
         notices, diacritics = document.notices, request.diacritics != "keep"
-        if narrow is not None:
-            wanted, new = new, limit_changes(old, new, narrow, _around(document, source) if narrow.guess else ())
-            if diacritics and (kept := letters_kept(wanted, new, narrow)):
+        narrow = not encoding.codec.startswith("utf")  # Unicode's own encodings have all characters
+        if narrow:
+            wanted, new = new, limit_changes(old, new, encoding, _around(document) if encoding.guess else ())
+            if diacritics and (kept := letters_kept(wanted, new, encoding)):
                 notices += (_notice(document, *kept),)
         if request.attach or new != old:
             output = formats.write(document, new, attach=request.attach, diacritics=diacritics)
             notices += formats.FORMATS[document.format].unwritten(document, new, output)
-            output = output if narrow is None else writable(output, narrow)
+            output = writable(output, encoding) if narrow else output
         if output != source:
             formats.verify(document, output, diacritics=diacritics)
         labels = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
         marks = sum(a.signs != b.signs for a, b in labels)
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
-        rechecked = _rechecked(document, new) if self.options.existing == "recheck" else ()
-        fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8, rechecked=rechecked)
+        rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
+        fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked)
         if old and (request.numbers or request.apostrophes):
-            fixed = self._with_spelling(document, source, fixed)
-        if narrow is not None and narrow.guess and changes_more_than_ascii(encode(source, narrow), fixed.data):
+            fixed = self._with_spelling(document, fixed)
+        if encoding.guess and changes_more_than_ascii(encode(source, encoding), fixed.data):
             raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
         return fixed
 
-    def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
+    def _with_spelling(self, document: Document, fixed: Fixed) -> Fixed:
         request = self.request
-        if fixed.text != source:
+        if fixed.text != document.source:
             document = formats.read(fixed.text, format=document.format, fps=document.fps)
         stripped = list(map(cached_strip, document.texts))
         terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
@@ -219,8 +202,9 @@ class Fixer:
         return replace(fixed, text=text, respelled=respelled)
 
 
-def _around(document: Document, source: str) -> list[tuple[str, str]]:
+def _around(document: Document) -> list[tuple[str, str]]:
     """The characters before and after each word in the source; ("", "") for those without a place."""
+    source = document.source
     spans = [(one.places[0][0][0], one.places[0][-1][1]) if one.places else (0, len(source)) for one in document.words]
     return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
 
@@ -243,56 +227,48 @@ def _rechecked(document: Document, new: Sequence[str]) -> tuple[Notice, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
-    """A document in stretches, each the numbers of the words that a Fixer restores together.
+class Opened:
+    """A file that was read, in stretches, each the numbers of the words that a Fixer restores together.
 
     `main` is the Fixer of most words. Those in languages without a model are in no stretch; the `note` tells of them.
     """
 
     document: Document
     main: Fixer
-    stretches: Mapping[Fixer, Sequence[Sequence[int]]]
+    stretches: Sequence[tuple[Fixer, Sequence[int]]]
     note: str = ""
-
-    @classmethod
-    def of(cls, document: Document, fixer: Fixer) -> Division:
-        """A document in one stretch."""
-        return cls(document, fixer, {fixer: [range(len(document.words))]})
-
-    def part(self, numbers: Sequence[int]) -> Document:
-        """The document with these words only."""
-        whole = self.document
-        if len(numbers) == len(whole.words):
-            return whole
-        return replace(whole, words=[whole.words[i] for i in numbers])
-
-    def restore(self) -> list[str]:
-        """The new texts of all words. Raises BadModel and WrongUsage."""
-        new = self.document.texts
-        for fixer, own in self.stretches.items():
-            for numbers, texts in zip(own, fixer.restore([self.part(numbers) for numbers in own]), strict=True):
-                for i, text in zip(numbers, texts, strict=True):
-                    new[i] = text
-        return new
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A file that was read: its document in stretches, its name, its encoding and its text."""
-
-    division: Division
-    name: str
-    encoding: Encoding
-    text: str = ""
+    name: str = ""
+    encoding: Encoding = UTF_8
 
     @property
     def language(self) -> Language:
         """The language of most words."""
-        return self.division.main.language
+        return self.main.language
+
+    def parts(self) -> Iterator[tuple[Fixer, Sequence[int], Document, Callable[[int], None]]]:
+        """The stretches, each with its words as a document, and a callback for the number of them that were read."""
+        whole, before = self.document, 0
+        for fixer, numbers in self.stretches:
+            part = whole
+            if len(numbers) < len(whole.words):
+                part = replace(whole, words=[whole.words[i] for i in numbers])
+            yield fixer, numbers, part, partial(self._advance, before)
+            before += len(numbers)
+
+    def _advance(self, before: int, read: int) -> None:
+        self.main.advance(min((before + read) / len(self.document.words), 1.0))
+
+    def restore(self) -> list[str]:
+        """The new texts of all words. Raises BadModel and WrongUsage."""
+        new = self.document.texts
+        for fixer, numbers, part, progress in self.parts():
+            for i, text in zip(numbers, fixer.restore(part, progress), strict=True):
+                new[i] = text
+        return new
 
 
 class Fixers:
-    """A Fixer for each model and language that files need; each loads its model once, unless one is `given`."""
+    """Opens files, with a Fixer for each language that they need; each loads its model once, unless one is `given`."""
 
     def __init__(
         self,
@@ -303,39 +279,40 @@ class Fixers:
         given: Model | None = None,
     ) -> None:
         self.request = request
-        self.advance = advance
-        self._others = (warn, detail, lambda share: self.advance(share), given)
-        self._open: dict[Chosen, Fixer] = {}
+        self._others = (warn, detail, advance, given)
+        self._open: dict[str, Fixer] = {}
 
-    def of(self, code: str | None) -> Fixer:
-        """The Fixer for a language, None for that of the named model. Raises BadModel and WrongUsage."""
-        chosen = (self.request.choice.of_language(code), code)
-        if chosen not in self._open:
-            self._open[chosen] = Fixer(self.request, chosen, *self._others)
-            self._open[chosen].config  # noqa: B018  (checks the options)
-        return self._open[chosen]
+    def of(self, code: str) -> Fixer:
+        """The Fixer for a language. Raises BadModel."""
+        if code not in self._open:
+            self._open[code] = Fixer(self.request, (self.request.choice.of_language(code), code), *self._others)
+        return self._open[code]
 
-    def undivided(self, document: Document, text: str) -> Division:
-        """The document in the language of the text, with nothing to restore; needs no model."""
+    def open(self, text: str, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
+        """Read a file's text and divide it by language; without `restore` it needs no model. Raises CappuncError."""
+        document = self.request.read(text, name)
+        if restore:
+            return replace(self.divide(document), name=name, encoding=encoding)
         code = ModelChoice(self.request.choice.lang).language_of(text)
-        return Division(document, Fixer(self.request, ("", code), *self._others), {})
+        return Opened(document, Fixer(self.request, ("", code), *self._others), (), "", name, encoding)
 
-    def divide(self, document: Document, text: str) -> Division:
-        """Divide the document read from a text by language.
+    def divide(self, document: Document) -> Opened:
+        """Divide a document by language.
 
         Raises UnknownModel if less than a tenth of it has a model.
         """
         choice = self.request.choice
-        found = choice.stretches(document)
+        found = [] if choice.only else choice.stretches(document)
         if not found:
-            return Division.of(document, self.of(choice.language_of(text)))
+            fixer = self.of(choice.only or choice.language_of(document.source))
+            return Opened(document, fixer, [(fixer, range(len(document.words)))])
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:
             words[code] += len(numbers)
             letters[code] += sum(len(document.words[i].text) for i in numbers)
         fixers: dict[str, Fixer] = {}
-        for code in filter(set(choice.codes or ()).__contains__, words):  # a named model must know it
+        for code in filter(set(choice.codes).__contains__, words):  # a named model must know it
             with suppress(BadModel):
                 fixers[code] = self.of(code)
         # Some English terms do not make a Korean file one that can be restored.
@@ -345,5 +322,5 @@ class Fixers:
         if without:
             count = sum(words[code] for code in without)
             note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
-        own = {fixer: [numbers for code, numbers in found if fixers.get(code) is fixer] for fixer in fixers.values()}
-        return Division(document, fixers[max(fixers, key=lambda code: words[code])], own, note)
+        own = [(fixers[code], numbers) for code, numbers in found if code in fixers]
+        return Opened(document, fixers[max(fixers, key=lambda code: words[code])], own, note)

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.files.progress import Reporter, counted
-from cappunc_cli.files.storage import about, checked_name, read_text
+from cappunc_cli.files.storage import about, read_text
 from cappunc_cli.restoration.terms import Glossary, Sightings, parse_glossary
 
 #: Most terms listed in a message.
@@ -27,17 +27,17 @@ _FEWEST_LETTERS = 5
 _LOOKS_LIKE, _SOUNDS_LIKE = 80, 55
 
 
-def load_glossaries(paths: Sequence[str] | None) -> Glossary:
+def load_glossaries(paths: Sequence[str]) -> Glossary:
     """The terms of all files; of two spellings of a term the last counts.
 
     Raises CappuncError, and WrongUsage for a file that cannot be opened.
     """
-    return Glossary.of([term for path in paths or () for term in _terms(path)])
+    return Glossary.of([term for path in paths for term in _terms(path)])
 
 
 def _terms(path: str) -> list[str]:
     try:
-        text, _ = read_text(checked_name(path))
+        text, _ = read_text(path)
     except OSError as error:
         raise WrongUsage(f"--glossary: {about(error, path)}") from error
     except CappuncError as error:
@@ -131,19 +131,15 @@ class StreamTermCheck:
     def __init__(self, terms: TermCheck) -> None:
         self._terms = terms
         self._words: list[str] = []
-        #: How many of the words have been checked.
-        self._known = 0
 
     def take(self, word: str) -> None:
         """Add the next word."""
         self._words.append(word)
-        if len(self._words) - self._known >= _BATCH:
+        if len(self._words) >= _BATCH + self._terms.longest:
             self.end()
 
     def end(self) -> None:
         """Check the words that have not been checked yet."""
-        if len(self._words) > self._known:
-            self._terms.check(self._words)
+        self._terms.check(self._words)
         # Keep enough words for a term that continues: spelled letter by letter it has this many.
         self._words = self._words[max(len(self._words) - self._terms.longest, 0) :]
-        self._known = len(self._words)

@@ -22,18 +22,16 @@ _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 class Job:
     """One input and its output, each a path or a URL; a `target` of None is standard output.
 
-    `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
-    one that the user named. `relative` is the path of the result in an output directory. `target_is` tells what else
-    the target is, under whatever name, if that must not be overwritten (`also the input a.srt`); otherwise "".
-    `size` in bytes and `tag`, which changes with the content, are those of the input, if known. `ours` are the hashes
-    that an existing result may have if an earlier run wrote it; None if there was no result. `digest` is the hash of
-    the input once it has been read.
+    `found` means that it was found in a directory, which may also have JSON that is no transcript. `relative` is the
+    path of the result in an output directory. `target_is` tells what else the target is, under whatever name, if that
+    must not be overwritten (`also the input a.srt`); otherwise "". `size` in bytes and `tag`, which changes with the
+    content, are those of the input, if known. `ours` are the hashes that an existing result may have if an earlier run
+    wrote it; None if there was no result. `digest` is the hash of an input that is overwritten, once it has been read.
     """
 
     source: str
     target: str | None = None
     found: bool = False
-    encoding: str | None = None
     relative: Path = Path()
     target_is: str = ""
     size: int = 0
@@ -64,13 +62,11 @@ class Search:
 
     Directories are searched for files of the `format` (None: of any), without hidden files, files in `output`, and the
     results of earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made
-    from. `encoding` is that of all files, if the user named it. If all names are `below` one directory, results keep
-    their paths below it.
+    from. If all names are `below` one directory, results keep their paths below it.
     """
 
     format: str | None = None
     output: str | None = None
-    encoding: str | None = None
     results: bool = False
     below: str | None = None
 
@@ -83,9 +79,9 @@ class Search:
         unread: list[OSError] = []
         named, jobs = set(names), dict[tuple[str, Path], Job]()
         for entry in (entry for name in names for entry in self._expand(name, unread.append)):
-            relative = _path_below(entry.source, self.below) or Path(entry.relative)
+            relative = (_path_below(entry.source, self.below) if self.below else None) or Path(entry.relative)
             found = entry.source not in named
-            job = Job(entry.source, None, found, self.encoding, relative, size=entry.size, tag=entry.tag)
+            job = Job(entry.source, None, found, relative, size=entry.size, tag=entry.tag)
             jobs.setdefault((job.source, relative), job)
         refused = [about(error, "") for error in unread]
         if not (jobs or refused):
@@ -133,10 +129,8 @@ class Search:
         return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
 
 
-def _path_below(source: str, root: str | None) -> Path | None:
+def _path_below(source: str, root: str) -> Path | None:
     """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
-    if root is None:
-        return None
     if is_url(source):
         start = f"{root.rstrip('/')}/"
         return Path(source.removeprefix(start)) if source.startswith(start) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
-from cappunc_cli.files.fixer import Division, Fixer, Opened
+from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
 from cappunc_cli.files.progress import Reporter
@@ -126,27 +126,24 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
     return grown
 
 
-def examine(division: Division, known: Examined | None = None) -> Examined:
+def examine(opened: Opened, known: Examined | None = None) -> Examined:
     """Let the models read a document that has words; of one that is `known`, only what has changed in its letters."""
     found: list[ExaminedStretch] = []
     before = {} if known is None else {one.read.bare: one.rows for one in known.stretches}
-    done, count = 0, len(division.document.words)
-    for fixer, own in division.stretches.items():
+    for fixer, numbers, part, progress in opened.parts():
         model, options = fixer.model, fixer.options
-        for numbers in own:
-            read = as_read(division.part(numbers).words, model, options)
-            rows = before.get(read.bare)
-            if rows is None:
-                rows = probabilities(read.parts, model, options, fixer.progress(done, count))
-            passage = read_passage(read.parts, rows, model, options)
-            found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), fixer))
-            done += len(numbers)
+        read = as_read(part.words, model, options)
+        rows = before.get(read.bare)
+        if rows is None:
+            rows = probabilities(read.parts, model, options, progress)
+        passage = read_passage(read.parts, rows, model, options)
+        found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), fixer))
     return Examined(found)
 
 
 def file_report(found: Opened, more: Report, reporter: Reporter) -> Report:
     """The report of a file, with `more` fields; says so if it has no words."""
-    document = found.division.document
+    document = found.document
     if not document.words:
         reporter.info(f"{found.name}: has no words")
     return {"file": found.name, "format": document.format, "words": len(document.words), **more}
@@ -158,12 +155,12 @@ def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
     write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
-def missing_entries(division: Division) -> Report:
+def missing_entries(opened: Opened) -> Report:
     """The stretches of a document that lack marks or case and that `fix` would change, and the shares of all KINDS."""
-    document = division.document
+    document = opened.document
     if not document.words:
         return {"stretches": [], "missing_shares": dict.fromkeys(KINDS, 0.0)}
-    text = examine(division)
+    text = examine(opened)
     shares = dict(zip(KINDS, text.shares(), strict=True))
     return {"stretches": span_entries(document, text.missing()), "missing_shares": shares}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cappunc_cli.files.output import ERROR, WARNING, Parts, console_on, escape_controls, is_coloured, plain, print_on
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cappunc_cli.document.words import Notice
 
-#: Called with the share of words that the model has read, of a file or a group of files.
+#: Called with the share of the words of a file that the model has read.
 ProgressCallback = Callable[[float], None]
 
 #: Longest file name beside the progress bar, so that both fit in 80 columns.
@@ -29,14 +29,27 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def files_done(done: int, files: int, resumable: bool = False) -> str:
+    """A text such as `3 of 7 files done; run the same command again to resume`, "" if there are no files."""
+    hint = "; run the same command again to resume" if resumable else ""
+    return f"{done:,} of {counted(files, 'file')} done{hint}" if files else ""
+
+
 @dataclass(eq=False)
 class Reporter:
-    """Prints messages to standard error: with `quiet` only errors, with `verbose` also details."""
+    """Prints messages to standard error: with `quiet` only errors, with `verbose` also details.
+
+    It also counts the `files` of a run that are `done`, successfully or not, and shows them on a terminal.
+    """
 
     quiet: bool = False
     verbose: bool = False
     #: Number of errors printed.
     errors: int = 0
+    files: int = 0
+    done: int = 0
+    #: The file that is worked on.
+    _name: str = ""
     #: The progress bar, while one is shown.
     _bar: Progress | None = None
 
@@ -81,10 +94,16 @@ class Reporter:
             else:
                 print(plain(parts), file=sys.stderr, flush=True)
 
+    @property
+    def has_bar(self) -> bool:
+        """Whether a progress bar is shown."""
+        return self._bar is not None
+
     @contextmanager
-    def progress(self, tally: FileTally) -> Iterator[None]:
-        """Show a progress bar for a tally if standard error is a terminal."""
-        if not tally.files or self.quiet or sys.stderr is None or not sys.stderr.isatty():
+    def progress(self, files: int) -> Iterator[None]:
+        """Count files, with a bar if standard error is a terminal."""
+        self.files = files
+        if not files or self.quiet or sys.stderr is None or not sys.stderr.isatty():
             yield
             return
         from rich import progress
@@ -100,16 +119,30 @@ class Reporter:
             progress.TimeRemainingColumn(),
         )
         with progress.Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
-            task = bar.add_task("", total=tally.files)
+            bar.add_task("", total=files)
             self._bar = bar
-            # Show the first file at once rather than at the next refresh.
-            tally.show = lambda name, done: bar.update(
-                task, description=escape_controls(name), completed=done, refresh=not done
-            )
             try:
                 yield
             finally:
-                self._bar, tally.show = None, None
+                self._bar = None
+
+    def begin(self, name: str) -> None:
+        """Start on a file."""
+        self._name = name
+        self.advance(0.0)
+
+    def advance(self, share: float) -> None:
+        """Show the share of the file's words that the model has read."""
+        if self._bar is not None:
+            name, done = self._name, self.done + share
+            shown = escape_controls(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}")
+            # The first file is shown at once rather than at the next refresh.
+            self._bar.update(self._bar.task_ids[0], description=shown, completed=done, refresh=not done)
+
+    def finish(self) -> None:
+        """Mark a file as done."""
+        self.done += 1
+        self.advance(0.0)
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
@@ -122,48 +155,3 @@ class Reporter:
             yield
         finally:
             self._bar.start()
-
-
-@dataclass(slots=True)
-class FileTally:
-    """Counts the files of a run that are done, successfully or not.
-
-    `show` is called with the name of the current file and how many are done.
-    """
-
-    files: int = 0
-    done: int = 0
-    show: Callable[[str, float], None] | None = None
-    #: The files that are worked on and not done yet, in order; how many there were, and how many were done before.
-    _left: dict[str, None] = field(default_factory=dict)
-    _group: int = 0
-    _before: int = 0
-    #: What was shown last.
-    _shown: float = 0.0
-
-    def begin(self, names: Iterable[str]) -> None:
-        """Start on these files."""
-        self._left = dict.fromkeys(names)
-        self._group, self._before = len(self._left), self.done
-        self.advance(0.0)
-
-    def advance(self, share: float) -> None:
-        """Show the share of the words of these files that the model has read."""
-        if self.show is not None:
-            name = next(iter(self._left), "")
-            # A group that failed is read again, file by file.
-            self._shown = max(self._shown, self.done, self._before + share * self._group)
-            self.show(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}", self._shown)
-
-    def finish(self, name: str) -> None:
-        """Mark a file as done."""
-        self.done += 1
-        self._left.pop(name, None)
-        self.advance(0.0)
-
-    def summary(self, resumable: bool = False) -> str:
-        """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
-        if not self.files:
-            return ""
-        hint = "; run the same command again to resume" if resumable else ""
-        return f"{self.done:,} of {counted(self.files, 'file')} done{hint}"

@@ -10,7 +10,6 @@ content has the hash that a line names, that is, if it is still what a run wrote
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import uuid
@@ -22,7 +21,7 @@ from typing import Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.storage import file_tag, is_pipe, is_url, joined, read_bytes, write_result
+from cappunc_cli.files.storage import content_hash, file_tag, is_pipe, is_url, joined, read_bytes, write_result
 from cappunc_cli.files.urls import Entry, stat_urls, walk_url
 
 #: The directory of the parts, of the lock and of the report.
@@ -42,11 +41,6 @@ class Line:
     size: int
     digest: str
     signature: str
-
-
-def content_hash(data: bytes) -> str:
-    """The hash by which results are compared."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +67,32 @@ class Record:
         for line in self.lines():
             lines.setdefault(line.file, []).append(line)
         there = {entry.relative: entry for entry in _walked(self.root)} if is_url(self.root) else None
+        remote = stat_urls([job.source for job in jobs if is_url(job.source) and not job.tag])
         todo = []
-        for job in _tagged(jobs):
-            name = self._below(job)
+        for job in jobs:
+            if not job.tag and not is_pipe(job.source):
+                # What cannot be accessed has no tag: the file's reader will report it.
+                entry = remote.get(job.source) if is_url(job.source) else _local_entry(job.source)
+                job = job if entry is None else replace(job, tag=entry.tag, size=entry.size)
+            name, source = self._below(job), self._source(job)
             found = _local_entry(str(job.target)) if there is None else there.get(name)
-            if found is None:
-                todo.append(job)
-                continue
-            source = self._source(job)
-            own = [line for line in lines.get(name, ()) if line.source == source and not is_pipe(job.source)]
-            if not self._is_done(job, own, found):
-                todo.append(replace(job, ours=tuple({line.digest for line in own})))
+            if found is not None:
+                own = [line for line in lines.get(name, ()) if line.source == source and not is_pipe(job.source)]
+                if self._is_done(job, own, found.size):
+                    continue
+                job = replace(job, ours=tuple({line.digest for line in own}))
+            todo.append(job)
         return todo
 
-    def _is_done(self, job: Job, lines: Sequence[Line], found: Entry) -> bool:
-        same_size = {line.digest for line in lines if line.size == found.size}
-        wanted = (job.tag, self.signature, found.size)
-        made = {line.digest for line in lines if (line.input, line.signature, line.size) == wanted}
+    def _is_done(self, job: Job, lines: Sequence[Line], size: int) -> bool:
+        made = {
+            line.digest for line in lines if (line.input, line.signature, line.size) == (job.tag, self.signature, size)
+        }
         if not job.tag or not made:
             return False
         # Another line of this size might be the one whose result is there.
-        return len(same_size) == 1 or content_hash(read_bytes(str(job.target))) in made
+        alone = len({line.digest for line in lines if line.size == size}) == 1
+        return alone or content_hash(read_bytes(str(job.target))) in made
 
     def lines(self) -> Iterator[Line]:
         """The results of all earlier runs; malformed lines are ignored. Raises CappuncError and OSError."""
@@ -156,16 +155,6 @@ def _local_entry(name: str) -> Entry | None:
     except OSError:
         return None
     return Entry(name, name, found.st_size, file_tag(found))
-
-
-def _tagged(jobs: Sequence[Job]) -> Iterator[Job]:
-    """The jobs with the tags of their inputs, "" for what cannot be accessed, as the file's reader will report."""
-    remote = stat_urls([job.source for job in jobs if is_url(job.source) and not job.tag])
-    for job in jobs:
-        entry = None
-        if not job.tag and not is_pipe(job.source):
-            entry = remote.get(job.source) if is_url(job.source) else _local_entry(job.source)
-        yield job if entry is None else replace(job, tag=entry.tag, size=entry.size)
 
 
 def _parsed(text: bytes) -> Line | None:

@@ -28,9 +28,6 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.spelling.speller import check_spelling
 from cappunc_cli.version import __version__
 
-#: The name or directory of a model, and the language code of a text, None for the model's own language.
-Chosen = tuple[str, str | None]
-
 
 @dataclass(frozen=True)
 class ModelChoice:
@@ -48,36 +45,40 @@ class ModelChoice:
     languages: tuple[str, ...] | None = None
 
     @cached_property
-    def codes(self) -> Sequence[str] | None:
-        """The languages that texts may have; None if they have that of the named model, its only one. Raises BadModel.
+    def codes(self) -> Sequence[str]:
+        """The languages that texts may have: always, if the user has named them, and otherwise if in doubt.
 
-        Of those that the user has named each text has one; of others it has one if in doubt.
+        Raises BadModel.
         """
         if self.lang != AUTO:
             return self.lang.split(",")
         if self.model is None:
             return model_languages()
-        own = find_config(self.model, self.engine).languages if self.languages is None else self.languages
-        return own if len(own) > 1 else None
+        return self.languages or find_config(self.model, self.engine).languages
 
-    def language_of(self, text: str) -> str | None:
-        """The language of a text; None for that of the named model, its only one. Raises BadModel."""
-        return None if self.codes is None else language_of_text(text, self.codes, self.lang != AUTO)
+    @cached_property
+    def only(self) -> str | None:
+        """The only language of the named model, in which all texts are; None if they may differ. Raises BadModel."""
+        return self.codes[0] if self.lang == AUTO and self.model is not None and len(self.codes) == 1 else None
+
+    def language_of(self, text: str) -> str:
+        """The language of a text. Raises BadModel."""
+        return self.only or language_of_text(text, self.codes, self.lang != AUTO)
 
     def stretches(self, document: Document) -> list[tuple[str, list[int]]]:
         """The stretches of a document in several languages, with the numbers of their words; [] if it has one.
 
         Raises BadModel.
         """
-        found = [] if self.codes is None else stretches(document, self.codes, self.lang != AUTO)
+        found = stretches(document, self.codes, self.lang != AUTO)
         # A text in another language than the only one that was named is told.
-        alone = len({code for code, _ in found}) < 2 and len(self.codes or ()) > 1
+        alone = len({code for code, _ in found}) < 2 and len(self.codes) > 1
         return [] if alone else found
 
-    def of_language(self, code: str | None) -> str:
+    def of_language(self, code: str) -> str:
         """The model for a language; if that was detected, the error says so. Raises UnknownModel."""
-        if self.model is not None or code is None:
-            return str(self.model)
+        if self.model is not None:
+            return self.model
         try:
             return str(find_model_for(code, ENGINES[self.engine], fast=self.fast))
         except BadModel as error:
@@ -87,15 +88,13 @@ class ModelChoice:
                 f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
             ) from error
 
-    def possible(self) -> Iterator[Chosen]:
-        """What texts may get, without the languages of a named model. Raises BadModel."""
-        codes = self.codes or ()
-        alone = codes[0] if len(codes) == 1 else None
-        if alone is not None or self.model is not None:
-            yield self.of_language(alone), alone
+    def possible(self) -> Iterator[tuple[str, str | None]]:
+        """The models and languages that texts may get, None for those of a named model. Raises BadModel."""
+        if self.model is not None and (self.lang == AUTO or len(self.codes) > 1):
+            yield self.model, None
             return
-        for code in codes:
-            with suppress(BadModel):  # texts in it are refused
+        for code in self.codes:
+            with suppress(*([BadModel] if len(self.codes) > 1 else [])):  # texts in it are refused
                 yield self.of_language(code), code
 
 
@@ -123,14 +122,8 @@ class FixRequest:
         # The transcript of a silent recording is empty, which is malformed in some formats.
         return formats.read(text, name, self.format if text.strip() else None, self.fps)
 
-    def config(self, chosen: Chosen, config: ModelConfig | None = None) -> ModelConfig:
-        """The config of a chosen model, which is read unless given.
-
-        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
-        """
-        name, code = chosen
-        if config is None:
-            config = find_config(name, self.choice.engine)
+    def check_model(self, config: ModelConfig, code: str | None) -> None:
+        """Raises WrongUsage if a model does not support these options in a language."""
         options = replace(self.options, language=code)
         options.windows(config)
         options.paired_marks(config)
@@ -139,19 +132,18 @@ class FixRequest:
             raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
         if self.numbers or self.apostrophes:
             check_spelling(own, self.numbers, self.apostrophes)
-        return config
 
     def check(self) -> None:
         """Raises BadModel or WrongUsage if these options suit no model that files may get."""
-        error: CappuncError = WrongUsage("no model is installed")
-        for chosen in self.choice.possible():
+        error: CappuncError | None = None
+        for name, code in self.choice.possible():
             try:
-                self.config(chosen)
+                self.check_model(find_config(name, self.choice.engine), code)
             except CappuncError as found:
                 error = found
             else:
                 return
-        raise error
+        raise error or WrongUsage("no model is installed")
 
     def signature(self) -> str:
         """A hash of all that determines results: version, options, and all models that files may need.

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import lzma
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from io import BufferedWriter
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
+from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import read_url, write_url
 
@@ -39,7 +39,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
         found = None
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             found = target.stat()
         if found is not None and not stat.S_ISREG(found.st_mode):
             target.write_bytes(data)
@@ -57,7 +57,12 @@ def write_atomic(path: Path, data: bytes) -> None:
             if sys.platform == "win32":
                 file.close()  # an open file cannot be renamed there
             name.replace(target)
-        _sync_directory(target.parent)
+        with suppress(OSError):  # as on Windows
+            directory = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)  # so that the rename survives a power failure
+            finally:
+                os.close(directory)
     except OSError as error:
         # Name the file itself rather than the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -72,23 +77,23 @@ def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
     """
     if directory not in _cleaned:
         _cleaned.add(directory)
-        with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        with suppress(OSError), os.scandir(directory) as entries:
             for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     _remove_leftover(name)
     # Let the system apply the umask: it cannot be queried without changing it, for all threads.
     opener = partial(os.open, mode=mode)
     while True:
         with open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener) as file:
             if sys.platform != "win32":
-                with contextlib.suppress(OSError):  # a file system without locks, where no run removes it either
+                with suppress(OSError):  # a file system without locks, where no run removes it either
                     fcntl.flock(file, fcntl.LOCK_EX)
                 if not os.fstat(file.fileno()).st_nlink:
                     continue  # another run took it for a leftover before it was locked
             try:
                 yield file
             finally:
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     Path(file.name).unlink()
             return
 
@@ -119,37 +124,23 @@ def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
         except OSError as error:
             raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
     if sys.platform == "linux":
-        _copy_extended(old, new)
+        wanted, existing = _attributes(old), _attributes(new)
+        try:
+            for name in existing.keys() - wanted.keys():  # inherited from the directory
+                os.removexattr(new, name)
+            for name, value in wanted.items() - existing.items():
+                os.setxattr(new, name, value)
+        except OSError as error:
+            raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
     new.chmod(stat.S_IMODE(found.st_mode))
 
 
-def _copy_extended(old: Path, new: Path) -> None:
-    """Copy extended attributes, including ACLs, and remove those that the new file inherited from its directory."""
-    wanted, existing = _extended(old), _extended(new)
-    try:
-        for name in existing.keys() - wanted.keys():
-            os.removexattr(new, name)
-        for name, value in wanted.items() - existing.items():
-            os.setxattr(new, name, value)
-    except OSError as error:
-        raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
-
-
-def _extended(path: Path) -> dict[str, bytes]:
+def _attributes(path: Path) -> dict[str, bytes]:
+    """The extended attributes of a file, including access control lists."""
     try:
         return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _CONTENT_HASHES}
     except OSError:
         return {}  # not supported by the file system
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make renames in a directory survive a power failure. A no-op on Windows."""
-    with contextlib.suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 #: The name of standard input and output on the command line.
@@ -176,16 +167,6 @@ def is_pipe(name: str) -> bool:
         return name == PIPE
     # The methods of Path raise in a directory that cannot be searched.
     return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)  # noqa: PTH110, PTH112, PTH113
-
-
-def checked_name(name: str) -> str:
-    """The name of a file; raises WrongUsage if it is empty, as from an unset shell variable.
-
-    `Path` would take "" for the current directory.
-    """
-    if not name:
-        raise WrongUsage("no such file: the name is empty", "")
-    return name
 
 
 def standard_input() -> TextIO:
@@ -255,6 +236,11 @@ def is_standard_output(name: str) -> bool:
 def file_tag(found: os.stat_result) -> str:
     """The tag of a local file, which changes with its content: size and modification time (ns)."""
     return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+def content_hash(data: bytes) -> str:
+    """The hash by which results are compared."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def names_in(place: str, nul: bool = False) -> Iterator[str]:

@@ -32,7 +32,7 @@ from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
 from cappunc_cli.features.evaluate.run import score, signature_of
 from cappunc_cli.files.output import write_json
-from cappunc_cli.files.progress import FileTally
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.options import EXPERT, OUTPUT, Option
 from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
@@ -82,7 +82,7 @@ class _Eval(Command):
 
     def run(self, context: Any, options: LabOptions) -> None:  # noqa: ARG002
         """Score and print the report."""
-        write_json(as_dict(*score(options, FileTally())) if options.hyp else scored(options, self.variants))
+        write_json(as_dict(*score(options, Reporter())) if options.hyp else scored(options, self.variants))
 
 
 def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:

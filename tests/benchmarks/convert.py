@@ -41,7 +41,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Division, Fixer, Opened
+from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.cues import is_rolling
 
@@ -302,7 +302,7 @@ def check(path: Path) -> dict[str, str] | None:
     if not document.words:
         return None
     fixer = Fixer(FixRequest(), ("", "en"), lambda _: None)
-    opened = Opened(Division(document, fixer, {}), path.name, encoding)
+    opened = Opened(document, fixer, (), "", path.name, encoding)
     found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
     for kind in KINDS:
         try:

@@ -13,9 +13,9 @@ from commands import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.files.fixer import Division, Fixer
+from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.inspection import missing_entries
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.restoration.decoding.doubts import unrestored_spans
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.models.model import Model
@@ -111,11 +111,11 @@ def test_a_text_without_some_of_its_marks_says_how_many(english: Model, every: i
         new.append((word.lower() if low else word)[: -1 if gone else None])
         lowered = gone and word[-1] != ","
     text = " ".join(new)
-    fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
-    found = missing_entries(Division.of(formats.read(text, "talk.txt"), fixer))["missing_shares"]
+    fixers = Fixers(FixRequest(ModelChoice("en")), print, given=english)
+    found = missing_entries(fixers.open(text, "talk.txt"))["missing_shares"]
     assert found["sentence_ends"] == pytest.approx(1 / every, abs=0.15)
     assert found["commas"] == pytest.approx(1 / every, abs=0.15)
-    whole = missing_entries(Division.of(formats.read(GOOD * 4, "talk.txt"), fixer))
+    whole = missing_entries(fixers.open(GOOD * 4, "talk.txt"))
     assert (whole["stretches"], set(whole["missing_shares"].values())) == ([], {0.0})
 
 

@@ -1,4 +1,4 @@
-"""Many files: shared batches, worker processes, the record, and going on where a run stopped."""
+"""Many files: groups, worker processes, the record, and going on where a run stopped."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from commands import TINY
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import FILES_TOGETHER, Worker, job_groups
+from cappunc_cli.files.run import FILES_TOGETHER, job_groups
+from cappunc_cli.files.worker import Result, ResultWriter, Worker
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
@@ -155,10 +155,10 @@ def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     real = Fixer.restore
 
-    def picky(self: Fixer, documents: Any, *how: Any) -> Any:
-        if any(word.text == "cat" for document in documents for word in document.words):
+    def picky(self: Fixer, document: Document, *how: Any) -> Any:
+        if "cat" in document.texts:
             raise CappuncError("no cats")
-        return real(self, documents, *how)
+        return real(self, document, *how)
 
     monkeypatch.setattr(Fixer, "restore", picky)
     jobs = []
@@ -241,17 +241,17 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    from cappunc_cli.files import results
+    from cappunc_cli.files import worker
 
     job = jobs_of(tree)[0]
-    real = results.read_bytes
+    real = worker.read_bytes
 
     def edited(source: str) -> bytes:
         data = real(source)
         Path(job.source).write_text("hello hello cat\n")
         return data
 
-    monkeypatch.setattr(results, "read_bytes", edited)
+    monkeypatch.setattr(worker, "read_bytes", edited)
     worked([job], ResultWriter("new", record_of(tree / "out")))
     assert job.target is not None
     assert [again.source for again in record_of(tree / "out").plan([job])] == [job.source]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from commands import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.cli.main import main
 from cappunc_cli.files.output import diff_lines, escape_lines, plain, unified_diff
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import Reporter
 
 
 @pytest.fixture
@@ -108,11 +107,10 @@ def test_a_bar_moves_while_one_long_file_is_read(
     for command, options in ((("check",), ()), (("review",), ()), (("convert",), ("--to", "md", "-o", "-"))):
         shown: list[float] = []
 
-        def watched(_: Reporter, tally: FileTally, shown: list[float] = shown) -> nullcontext[None]:
-            tally.show = lambda _, done: shown.append(done)
-            return nullcontext()
+        def watched(self: Reporter, share: float, shown: list[float] = shown) -> None:
+            shown.append(self.done + share)
 
-        monkeypatch.setattr(Reporter, "progress", watched)
+        monkeypatch.setattr(Reporter, "advance", watched)
         arguments = [*command, "--model", str(tiny_model), "--device", "cpu", *options, str(tmp_path / "long.txt")]
         monkeypatch.setattr(sys, "argv", ["cappunc", *arguments])
         with pytest.raises(SystemExit):

@@ -16,8 +16,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Worker
+from cappunc_cli.files.worker import ResultWriter, Worker
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 

@@ -14,8 +14,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import Worker
+from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
 ENGLISH = [
     "good evening and welcome to the show",

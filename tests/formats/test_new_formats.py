@@ -229,7 +229,7 @@ def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str,
     document = fixture(f"ebu-stl/{name}")
     fixer = Fixer(FixRequest(device="cpu"), (str(tiny_model), "en"), print)
     wanted = document.texts[0] + mark
-    fixed = fixer.write(document, document.source, [wanted, *document.texts[1:]])
+    fixed = fixer.write(document, [wanted, *document.texts[1:]])
     assert (fixed.text == document.source) == stays
     said = [notice.message for notice in fixed.notices]
     assert [("subtitle 1:" in message, wanted in message) for message in said] == [(True, True)] * stays

@@ -10,7 +10,7 @@ from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.restorer import Restorer
-from cappunc_cli.files.fixer import Division, Fixer
+from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats import read
@@ -174,7 +174,7 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     text = GOOD.replace("home. The", "home--I and Peter. The").replace("see Anna", "see anna/peter and Anna")
     document = read(text, "talk.txt")
     fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
-    text_read = examine(Division.of(document, fixer))
+    text_read = examine(Opened(document, fixer, [(fixer, range(len(document.words)))]))
     doubts = {doubt.index: doubt for doubt in text_read.doubts(0.5)}
     places = {word.text.rstrip(".,"): i for i, word in enumerate(document.words)}
     assert places["home--I"] not in doubts

@@ -30,8 +30,7 @@ class RayOptions:
         int, Option("With --ray, memory limit of a worker's files.", EXPERT, metavar="MB", least=1)
     ] = 4096
     metrics_port: Annotated[
-        int | None,
-        Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535),
+        int | None, Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535)
     ] = None
 
     @property

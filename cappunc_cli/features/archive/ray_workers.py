@@ -19,9 +19,9 @@ from typing import Any
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.results import Result, failed
-from cappunc_cli.files.run import Executor, Worker
+from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.run import Executor
+from cappunc_cli.files.worker import Result, Worker, failed
 
 #: Seconds between looks at the nodes and their cores.
 _POLL_S = 1.0
@@ -31,7 +31,7 @@ _AUTH = "RAY_AUTH_MODE"
 _worker: RayWorker | None = None
 
 
-def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
+def on_ray(options: RayOptions) -> Executor:
     """An Executor of Ray tasks. Ray is started or connected to for the run.
 
     Raises CappuncError if Ray is not installed, and WrongUsage for a metrics port that could not be served: right away
@@ -39,7 +39,7 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
     """
     _check(options)
 
-    def work(worker: Worker, groups: Iterable[list[Job]], _: FileTally) -> Generator[Result]:
+    def work(worker: Worker, groups: Iterable[list[Job]], reporter: Reporter) -> Generator[Result]:
         # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _connected(options, reporter)

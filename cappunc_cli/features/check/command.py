@@ -9,15 +9,7 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
-from cappunc_cli.cli.usage import (
-    files_to_read,
-    fix_request,
-    input_jobs,
-    input_names,
-    make_reporter,
-    refuse_second_read,
-    work_on,
-)
+from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_second_read, work_on
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import (
     as_json,
@@ -61,7 +53,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
     request = fix_request(context, options.model, inputs, Changes(Options(pauses=options.pauses)))
 
     def missing(_: Job, opened: Opened) -> Report:
-        return file_report(opened, missing_entries(opened.division), reporter)
+        return file_report(opened, missing_entries(opened), reporter)
 
     for report in work_on(jobs, request, missing, reporter):
         found.append(report)
@@ -79,12 +71,13 @@ def check(context: typer.Context, options: CheckOptions) -> None:
 def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptions, reporter: Reporter) -> None:
     """Report the faults of captions by the limits of a profile for each language."""
     inputs, file = options.inputs, options.report
-    refuse_file(file, "--report", jobs, files_to_read(None, inputs.files_from))
+    refuse_file(file, "--report", jobs, [inputs.files_from])
 
-    request = FixRequest(ModelChoice(options.model.lang), format=inputs.format_name, fps=inputs.fps)
+    choice = ModelChoice(options.model.lang)
+    request = FixRequest(choice, format=inputs.format_name, encoding=inputs.encoding, fps=inputs.fps)
 
     def faults(_: Job, opened: Opened) -> Report:
-        return document_report(opened.name, opened.division.document, opened.language, profiles)
+        return document_report(opened.name, opened.document, opened.language, profiles)
 
     reports: list[Report] = []
     for report in work_on(jobs, request, faults, reporter, restore=False):

@@ -13,7 +13,6 @@ from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
-    files_to_read,
     fix_request,
     input_jobs,
     input_names,
@@ -31,8 +30,8 @@ from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import write_result
+from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
@@ -147,15 +146,11 @@ def _planned(
     if kind is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
     added = ".captions" if isinstance(options, CaptionsOptions) else ""
-
-    def beside(job: Job) -> str:
-        return f"{job.relative.stem}{added}{job.relative.suffix}"
-
-    return plan_jobs(jobs, options.output, False, names, beside, _also_read(options))
+    return plan_jobs(jobs, options.output, names, added, _also_read(options))
 
 
-def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str]:
-    return files_to_read(options.glossary, options.inputs.files_from)
+def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str | None]:
+    return [*options.glossary, options.inputs.files_from]
 
 
 def _make(
@@ -175,7 +170,7 @@ def _make(
 
     def made(job: Job, opened: Opened) -> None:
         writer.check(job)
-        document = opened.division.document
+        document = opened.document
         if rewrap:
             refuse_name(job, document.format)
         term_check.check(document.texts)

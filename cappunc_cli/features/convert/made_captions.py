@@ -35,13 +35,13 @@ def restored(found: Opened, attach: bool = False) -> Document:
 
     Raises BadInput if it has text outside its words or in an unknown encoding, which a new file would lack.
     """
-    document = found.division.document
+    document = found.document
     if found.encoding.is_unknown:
         raise BadInput(f"its encoding is unknown; {NAMING}")
     for notice in document.notices:
         if notice.unread:
             raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
-    texts = found.division.restore()
+    texts = found.restore()
     if not attach and texts == document.texts:
         return document
     return formats.with_texts(document, texts, attach=attach)

@@ -143,7 +143,7 @@ class CaptionMaker:
 
     def rewrap(self, found: Opened) -> Made:
         """The same captions with other line breaks. Raises CappuncError."""
-        document, language = found.division.document, found.language
+        document, language = found.document, found.language
         width = self.profiles.of(language.code).width
         output = formats.rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         formats.verify(document, output, lines=True)

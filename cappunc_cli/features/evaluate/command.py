@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import refuse_device, refuse_second_read, tallied
+from cappunc_cli.cli.usage import counting, refuse_device, refuse_second_read
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.evaluation import tables
 from cappunc_cli.evaluation.report import (
@@ -28,7 +28,7 @@ from cappunc_cli.features.evaluate.pages import page
 from cappunc_cli.features.evaluate.run import score
 from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
 from cappunc_cli.files.plan import refuse_file
-from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import is_url, write_atomic
 from cappunc_cli.options import described
 
@@ -38,8 +38,8 @@ def evaluate(context: typer.Context, options: EvalOptions) -> None:
     _check(context, options)
     reporter = Reporter()
     try:
-        with tallied(reporter) as tally:
-            failures = _report(options, tally)
+        with counting(reporter):
+            failures = _report(options, reporter)
     except CappuncError as error:
         reporter.error(error)
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
@@ -72,13 +72,13 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
         raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
 
 
-def _report(options: EvalOptions, tally: FileTally) -> list[str]:
+def _report(options: EvalOptions, reporter: Reporter) -> list[str]:
     """Score and report; returns a line for each score that does not meet --fail-under. Raises CappuncError."""
     limits, html = [parse_requirement(text) for text in options.fail_under], options.html
     if html is not None:
         refuse_file(html, "--html", (), map(str, listing(list(map(Path, (*options.ref, *options.hyp))))))
         Path(html).parent.mkdir(parents=True, exist_ok=True)
-    systems, signature = score(options, tally)
+    systems, signature = score(options, reporter)
     if html is not None:
         made = page(systems, signature, Path(html).with_suffix(".files"))
         write_atomic(Path(html), made.encode("utf-8", "backslashreplace"))

@@ -14,7 +14,7 @@ from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import Sample, datasets
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.files.input_files import fixed_name
-from cappunc_cli.files.progress import FileTally
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import errors_about, read_unpacked
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
@@ -117,36 +117,36 @@ def _names(place: Path) -> tuple[str, str, str]:
 
 
 def sources(
-    references: Sequence[Path], format: str | None = None, only: str | None = None, tally: FileTally | None = None
+    references: Sequence[Path], format: str | None = None, only: str | None = None, reporter: Reporter | None = None
 ) -> Iterator[Source]:
     """Yield the documents of the references that have words; raises BadInput if there are none.
 
-    Files are counted in the `tally` when they have been consumed.
+    Files are counted by the `reporter` when they have been consumed.
     """
     seen = []
-    tally = tally or FileTally()
+    reporter = reporter or Reporter()
     paths = listing(references)
-    tally.files = len(paths)
+    reporter.files = len(paths)
     for path in paths:
         for source in load_documents(path, format, only):
             seen.append(bool(source.words))
             if source.words:
                 yield source
-        tally.done += 1
+        reporter.finish()
     if not any(seen):
         raise _nothing(only, bool(seen))
 
 
 def pair_samples(
-    references: Sequence[Path], hypotheses: Sequence[Path], format: str | None, only: str | None, tally: FileTally
+    references: Sequence[Path], hypotheses: Sequence[Path], format: str | None, only: str | None, reporter: Reporter
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
-    Pairs are counted in the `tally`. Raises CappuncError.
+    Pairs are counted by the `reporter`. Raises CappuncError.
     """
     samples = []
     pairs = pair_files(references, hypotheses)
-    tally.files = len(pairs)
+    reporter.files = len(pairs)
     for reference, hypothesis in pairs:
         ours, theirs = (list(load_documents(path, format, only)) for path in (reference, hypothesis))
         if len(ours) != len(theirs):
@@ -156,7 +156,7 @@ def pair_samples(
             times = starts(b.words) or (starts(a.words) if same else [])
             reference_words, texts = ([word.text for word in side.words] for side in (a, b))
             samples.append(Sample(a.name, reference_words, texts, times))
-        tally.done += 1
+        reporter.finish()
     if not any(sample.reference for sample in samples):
         raise _nothing(only, bool(samples))
     if not any(sample.hypothesis for sample in samples):

@@ -23,7 +23,7 @@ from cappunc_cli.features.evaluate.inputs import pair_samples, sources
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.progress import FileTally
+from cappunc_cli.files.progress import Reporter
 from cappunc_cli.languages import codes_of
 from cappunc_cli.version import __version__
 
@@ -65,7 +65,7 @@ def evaluate(
         bootstrap=bootstrap,
         seed=seed,
     )
-    return as_dict(*score(options, FileTally()))
+    return as_dict(*score(options, Reporter()))
 
 
 def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) -> dict[str, list[Path]]:
@@ -81,10 +81,10 @@ def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) ->
     return found if len(found) > 1 else {"": list(hypotheses)}
 
 
-def score(options: EvalOptions, tally: FileTally) -> tuple[list[System], Signature]:
+def score(options: EvalOptions, reporter: Reporter) -> tuple[list[System], Signature]:
     """Score the model, one hypothesis, or those of several systems, each of which is compared with the first.
 
-    Reference files are counted in the `tally` as they are restored or compared. Raises CappuncError.
+    Reference files are counted by the `reporter` as they are restored or compared. Raises CappuncError.
     """
     references, hypotheses = list(map(Path, options.ref)), list(map(Path, options.hyp))
     how, fold = (options.format_name, options.only), FOLD if options.fold else NO_FOLD
@@ -92,9 +92,9 @@ def score(options: EvalOptions, tally: FileTally) -> tuple[list[System], Signatu
     evaluations = {}
     for name, own in grouped_by_system(references, hypotheses).items():
         if restorer is None:
-            samples = pair_samples(references, own, *how, tally)
+            samples = pair_samples(references, own, *how, reporter)
         else:
-            samples = [restorer.sample(source, source.stripped()) for source in sources(references, *how, tally)]
+            samples = [restorer.sample(source, source.stripped()) for source in sources(references, *how, reporter)]
         evaluations[name] = Evaluation(samples, fold)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several

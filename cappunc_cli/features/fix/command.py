@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import (
-    files_to_read,
-    fix_request,
-    input_jobs,
-    input_names,
-    make_reporter,
-    refuse_second_read,
-    stoppable,
-)
+from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_second_read, stoppable
 from cappunc_cli.errors import BadOption
 from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.plan import plan_jobs, refuse_file, replaceable
+from cappunc_cli.files.plan import plan_in_place, plan_jobs, refuse_file
+from cappunc_cli.files.processes import in_processes
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.results import Mode, ResultWriter
-from cappunc_cli.files.run import Executor, Worker, in_processes, in_this_process
+from cappunc_cli.files.run import Run, in_this_process, log_to
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
-from cappunc_cli.files.summary import Run, Summary, log_to
+from cappunc_cli.files.worker import Mode, ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import NETWORK
 
 
@@ -44,32 +35,30 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
         record = Record(output, request.signature())
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
-    summary, unread = Summary(terms=terms), reporter.errors
+    unread = reporter.errors
     resumable = (record is not None and not options.force) or options.in_place
-    with stoppable(reporter, lambda: summary.done(resumable)), log_to(options.log) as log:
-        run = Run(Worker(request, ResultWriter(mode, record)), reporter, summary, [log])
+    run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms=terms)
+    with stoppable(reporter, lambda: run.done(resumable)), log_to(options.log) as log:
+        run.logs = log
         todo = run.plan(jobs)
-        summary.asked, summary.statuses["failed"] = summary.asked + unread, unread
-        run.over(todo, _executor(options, todo, reporter))
-    summary.report(reporter)
-    if terms is not None and not (summary.known or summary.stopped):
+        run.asked, run.statuses["failed"] = run.asked + unread, unread
+        # Only the network profits from several processes, and pipes can only be read by this one.
+        count = min(options.jobs or 1, len(todo))
+        several = count > 1 and options.model.engine == NETWORK and not any(is_pipe(job.source) for job in todo)
+        run.over(todo, in_processes(count) if several else in_this_process)
+    run.summarise()
+    if terms is not None and not (run.known or run.stopped):
         terms.report(reporter)  # which terms earlier runs found is not recorded
     if reporter.errors:
         raise typer.Exit(1)
-
-
-def _executor(options: FixOptions, jobs: Sequence[Job], reporter: Reporter) -> Executor:
-    """Several processes if they are asked for: only the network profits, and pipes can only be read by this one."""
-    count = min(options.jobs or 1, len(jobs))
-    if count < 2 or options.model.engine != NETWORK or any(is_pipe(job.source) for job in jobs):
-        return in_this_process(reporter.detail)
-    return in_processes(count)
 
 
 def _check(context: typer.Context, options: FixOptions) -> None:
     """Raises BadOption for options that contradict each other."""
     if options.diff and (options.in_place or options.output is not None):
         raise BadOption("writes nothing, so it excludes -o and --in-place", "--diff")
+    if options.in_place and options.output is not None:
+        raise BadOption("contradicts --in-place", "-o")
     if options.diff or options.in_place:
         why = "--diff, which writes nothing" if options.diff else "--in-place, which overwrites the files"
         refuse_typed(context, ("force",), f"has no effect with {why}")
@@ -81,11 +70,12 @@ def _check(context: typer.Context, options: FixOptions) -> None:
 
 def _jobs(names: list[str], options: FixOptions, reporter: Reporter) -> list[Job]:
     """The jobs with their targets; raises BadOption for targets that cannot be."""
-    also_read = files_to_read(options.changes.glossary, options.inputs.files_from)
+    also_read = [*options.changes.glossary, options.inputs.files_from]
     jobs = input_jobs(names, options.inputs, reporter, options.output)
     if options.in_place:
-        jobs = replaceable(jobs, lambda note: reporter.failure(note, True), also_read)
+        jobs = plan_in_place(jobs, lambda note: reporter.failure(note, True), also_read)
+    elif not options.diff:
+        jobs = plan_jobs(jobs, options.output, names, also_read=also_read)
     if not options.diff:
-        jobs = plan_jobs(jobs, options.output, options.in_place, names, also_read=also_read)
         refuse_file(options.log, "--log", jobs, also_read)
     return jobs

@@ -31,7 +31,6 @@ class FixOptions:
     force: Force = False
     diff: Annotated[bool, Option("Print a diff of what would change; write nothing.", FILES)] = False
     log: Log = None
-    jobs: Annotated[
-        int | None,
-        Option("Processes that read and write.", SPEED, short="j", least=1, settable=True),
-    ] = None
+    jobs: Annotated[int | None, Option("Processes that read and write.", SPEED, short="j", least=1, settable=True)] = (
+        None
+    )

@@ -30,11 +30,11 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
 
     def words(_: Job, opened: Opened) -> tuple[list[str], list[bool], Language]:
         """The words of a file, with case from the file or from a model; its layout breaks; its language."""
-        document, spoken = opened.division.document, opened.language
+        document, spoken = opened.document, opened.language
         texts = document.texts
         if texts and not is_cased(texts):
-            fixer = fixers.of(request.choice.language_of(opened.text))
-            (texts,), spoken = fixer.restore([document]), fixer.language
+            fixer = fixers.of(request.choice.language_of(document.source))
+            texts, spoken = fixer.restore(document), fixer.language
         return texts, layout_breaks(document.words), spoken
 
     texts = work_on(jobs, request, words, reporter, restore=False)

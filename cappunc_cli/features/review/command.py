@@ -14,13 +14,12 @@ import typer
 from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.usage import (
-    files_to_read,
+    counting,
     fix_request,
     input_jobs,
     input_names,
     make_reporter,
     refuse_second_read,
-    tallied,
     work_on,
 )
 from cappunc_cli.document.words import timestamp
@@ -41,11 +40,11 @@ from cappunc_cli.files.inspection import (
     tenths,
 )
 from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
-from cappunc_cli.files.plan import plan_jobs, refuse_file
+from cappunc_cli.files.plan import plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.progress import Reporter, counted
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
+from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -67,7 +66,7 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
     changes = Changes(Options(marks=options.marks, pauses=options.pauses), options.glossary)
     request = fix_request(context, options.model, inputs, changes)
     if options.open_ or html is not None:
-        refuse_file(html, "--html", jobs, files_to_read(options.glossary, options.compare))
+        refuse_file(html, "--html", jobs, [*options.glossary, options.compare])
         _page(jobs, request, options, reporter)
         return
     _list(jobs, request, options, reporter)
@@ -80,8 +79,8 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     terms = TermCheck(request.options.glossary)
 
     def places(_: Job, opened: Opened) -> Report:
-        terms.check(opened.division.document.texts)
-        return file_report(opened, places_to_check(opened.division, options.below, options.most), reporter)
+        terms.check(opened.document.texts)
+        return file_report(opened, places_to_check(opened, options.below, options.most), reporter)
 
     found: list[Report] = []
     if options.as_csv:
@@ -128,11 +127,16 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
     decisions, output, in_place = str(options.apply), options.output, options.in_place
-    if len(names) != 1:
+    jobs = input_jobs(names, options.inputs, reporter, output)
+    if in_place and output is not None:
+        raise typer.BadParameter("contradicts --in-place", param_hint="-o")
+    if len(jobs) == 1:
+        jobs = plan_in_place(jobs, reporter.info) if in_place else plan_jobs(jobs, output, also_read=[decisions])
+    if len(jobs) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
-    found = input_jobs(names, options.inputs, reporter, output)
-    [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    request = FixRequest(format=options.inputs.format_name, fps=options.inputs.fps)
+    (job,) = jobs
+    inputs = options.inputs
+    request = FixRequest(format=inputs.format_name, encoding=inputs.encoding, fps=inputs.fps)
     writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
     with errors_about(decisions):
         asked = parse_decisions(read_bytes(decisions))
@@ -152,9 +156,9 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     if compare is not None:
         with errors_about(compare):
             other = request.read(read_text(compare)[0], Path(compare).name), compare
-    with tallied(reporter, 1) as tally, errors_about(job.name):
-        tally.begin([job.name])
-        fixers = Fixers(request, reporter.info, reporter.detail, tally.advance)
+    with counting(reporter, 1), errors_about(job.name):
+        reporter.begin(job.name)
+        fixers = Fixers(request, reporter.info, reporter.detail, reporter.advance)
         session = ReviewSession(job, fixers, options.below, other, options.in_place)
         found = session.report(alone=html is not None)
     if session.note:

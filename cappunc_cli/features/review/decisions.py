@@ -14,7 +14,7 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.results import ResultWriter, read_input
+from cappunc_cli.files.worker import ResultWriter, read_input
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -96,11 +96,11 @@ def with_decisions(data: bytes, decisions: DecisionFile, request: FixRequest, jo
     """
     if sha256(data) != decisions.sha256:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
-    text, encoding = decode(data, job.encoding)
+    text, encoding = decode(data, request.encoding)
     document = request.read(text, job.source)
     old = document.texts
-    fixer = Fixer(request, ("", None), lambda _: None)
-    fixed = fixer.write(document, text, decided_texts(old, decisions.words), encoding)
+    fixer = Fixer(request, ("", ""), lambda _: None)
+    fixed = fixer.write(document, decided_texts(old, decisions.words), encoding)
     found = request.read(fixed.text, job.source).texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)

@@ -17,7 +17,7 @@ from cappunc_cli.pages.review_page import word_data
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Division
+    from cappunc_cli.files.fixer import Opened
     from cappunc_cli.restoration.decoding.doubts import LowConfidence
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
@@ -50,15 +50,15 @@ def review(
     [(2, 'mark', '.', ','), (3, 'mark', ',', '.')]
     """
     with opened(source, model, {"marks": marks, "pauses": pauses, "glossary": glossary}, how) as found:
-        return places_to_check(found.division, below, most)
+        return places_to_check(found, below, most)
 
 
-def places_to_check(division: Division, below: float, most: int | None) -> Report:
+def places_to_check(opened: Opened, below: float, most: int | None) -> Report:
     """The `stretches` that lack marks or case, and the `doubts` outside of them."""
-    document = division.document
+    document = opened.document
     if not document.words:
         return {"stretches": [], "doubts": []}
-    text = examine(division)
+    text = examine(opened)
     found = text.doubts(below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
@@ -95,14 +95,14 @@ def _text(document: Document, at: int) -> str:
 
 
 def page_data(
-    division: Division, data: bytes, name: str, below: float, known: Examined | None = None
+    opened: Opened, data: bytes, name: str, below: float, known: Examined | None = None
 ) -> tuple[Report, Examined | None]:
     """The data that review.js reads, and what is `known` of the file when only its marks and case have changed."""
-    document = division.document
+    document = opened.document
     found = word_data(document, name) | {"sha256": sha256(data)}
     if not document.words:
         return found, None
-    text = examine(division, known)
+    text = examine(opened, known)
     doubts = text.doubts(below)
     certainty = found["sure"]
     for doubt in (*text.doubts(1.0), *doubts):
@@ -112,16 +112,17 @@ def page_data(
         for d in doubts
     ]
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
-    found["language"] = division.main.language.code
+    found["language"] = opened.language.code
     return found, text
 
 
-def with_file(document: Document, text: str, data: bytes) -> Report:
+def with_file(document: Document, data: bytes) -> Report:
     """Data with which the page writes the file itself: its `source`, and `places` of words in UTF-16 units.
 
     If it cannot, `no_file` says why; otherwise it is "".
     """
     nothing = {"source": "", "places": []}
+    text = document.source
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
         return {**nothing, "no_file": "The file is not in UTF-8, so only cappunc can write it."}

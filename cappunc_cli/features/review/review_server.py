@@ -25,8 +25,8 @@ from cappunc_cli.features.review.doubts import page_data, with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling
-from cappunc_cli.files.results import ResultWriter
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
+from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import compared, review_page
 
 if TYPE_CHECKING:
@@ -72,14 +72,13 @@ class ReviewSession:
         Raises CappuncError and OSError.
         """
         data = read_bytes(self.job.source) if self._piped is None else self._piped
-        text, _ = decode(data, self.job.encoding)
-        document = self.fixers.request.read(text, self.job.source)
-        division = self.fixers.divide(document, text)
-        self.note = division.note
-        found, self._known = page_data(division, data, self.job.name, self.below, self._known)
-        found |= {"encoding": self.job.encoding, "in_place": self.in_place, "writable": self._piped is None}
+        text, encoding = decode(data, self.fixers.request.encoding)
+        opened = self.fixers.open(text, self.job.name, encoding)
+        self.note = opened.note
+        found, self._known = page_data(opened, data, self.job.name, self.below, self._known)
+        found |= {"encoding": self.fixers.request.encoding, "in_place": self.in_place, "writable": self._piped is None}
         if alone:
-            found |= with_file(document, text, data)
+            found |= with_file(opened.document, data)
         if self.other is None:
             return found
         other, name = self.other

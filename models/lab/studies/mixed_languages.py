@@ -24,8 +24,7 @@ from cappunc_cli.document.labels import MARKS, strip
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Worker
+from cappunc_cli.files.worker import ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import model_languages
 from tests.benchmarks.measuring import head, options_with_data, print_report
 

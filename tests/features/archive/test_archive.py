@@ -17,11 +17,11 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.archive import target_lock
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.record import Record, content_hash
+from cappunc_cli.files.record import Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import ResultWriter
-from cappunc_cli.files.run import Worker
+from cappunc_cli.files.storage import content_hash
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
+from cappunc_cli.files.worker import ResultWriter, Worker
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 WORDS = "hello anna then we went to london where is the cat"

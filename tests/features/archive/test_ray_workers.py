@@ -26,8 +26,7 @@ from cappunc_cli.features.archive.ray_workers import results_on
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
-from cappunc_cli.files.results import Result, ResultWriter
-from cappunc_cli.files.run import Worker
+from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 ORDER = Worker(FixRequest(ModelChoice("en", str(TINY)), device="cpu"), ResultWriter("new"))
@@ -203,7 +202,7 @@ def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> N
     ray.__spec__ = ModuleSpec("ray", None)
     monkeypatch.setitem(sys.modules, "ray", ray)
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
-        ray_workers.on_ray(RayOptions(ray_address="10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
+        ray_workers.on_ray(RayOptions(ray_address="10.0.0.1:6379", metrics_port=8080))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +232,7 @@ def test_skipped_files_are_not_counted_as_failed() -> None:
 def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(CappuncError, match=r"--ray needs the package ray: .*install"):
-        ray_workers.on_ray(RayOptions(), Reporter())
+        ray_workers.on_ray(RayOptions())
 
 
 @pytest.mark.timeout(900)

@@ -152,6 +152,17 @@ def test_a_hundred_random_decisions_change_exactly_their_bytes(tmp_path: Path) -
     assert str(run.exception) == f"{path}: was changed since it was reviewed; nothing written"
 
 
+def test_decisions_are_of_one_file(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a.srt", "b.srt"):
+        (tmp_path / "in" / name).write_bytes(film()[1])
+    (tmp_path / "d.json").write_bytes(decisions(film()[1], {2: ("wort2", "Wort2")}))
+    for options in (["--in-place"], ["-o", tmp_path / "out"]):
+        run = command("review", "--apply", tmp_path / "d.json", *options, tmp_path / "in")
+        assert (run.exit_code, "takes exactly one file" in run.stderr) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.json", "in"]
+
+
 def test_decisions_that_are_not_read_back_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "talk.srt"
     data = film()[1]

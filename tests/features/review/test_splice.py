@@ -38,7 +38,7 @@ def opened(path: Path, data: bytes) -> dict[str, Any]:
     """What the page of a file knows that is there to write it."""
     text, _ = decode(data)
     document = REQUEST.read(text, path.name)
-    return {**comparison(document, path.name, document.texts, ""), **with_file(document, text, data)}
+    return {**comparison(document, path.name, document.texts, ""), **with_file(document, data)}
 
 
 def decided(found: dict[str, Any], dice: random.Random) -> list[Change]:

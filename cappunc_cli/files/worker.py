@@ -1,21 +1,41 @@
-"""Results: what became of a job, and how it is written: what it may replace, and its line in the record."""
+"""Work on a job: read the file, restore it, and write the result, which replaces nothing that it must not.
+
+Each job succeeds or fails alone; a Result says what became of it.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from cappunc_cli.document.words import Notice
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.record import Record, content_hash
-from cappunc_cli.files.storage import about, file_identity, file_tag, is_url, read_bytes, write_atomic, write_result
+from cappunc_cli.files.output import shown_utf_8, unified_diff
+from cappunc_cli.files.plan import refuse_name
+from cappunc_cli.files.record import Record
+from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.storage import (
+    about,
+    content_hash,
+    file_identity,
+    file_tag,
+    is_url,
+    read_bytes,
+    write_atomic,
+    write_result,
+)
 from cappunc_cli.files.urls import url_exists
 from cappunc_cli.restoration.terms import Sightings
 from cappunc_cli.spelling.speller import Respelled
@@ -112,7 +132,7 @@ def read_input(job: Job) -> tuple[bytes, Job]:
         except OSError:
             tag = ""
     data = read_bytes(job.source)
-    return data, replace(job, tag=tag, digest=content_hash(data))
+    return data, replace(job, tag=tag, digest=content_hash(data) if job.target == job.source else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +182,13 @@ class ResultWriter:
         targets = [one.job.target for one in results]
         if self.record is not None:
             results = list(in_threads(partial(_done, self._refuse), results, targets))
-            good = [(one.job, one.data, one.entry()) for one in results if one.data is not None]
+            good = [one for one in results if one.data is not None]
             try:
                 if good:
-                    self.record.add(good)
+                    self.record.add([(one.job, one.data or b"", one.entry()) for one in good])
             except (CappuncError, OSError) as error:
                 results = [
-                    replace(failed(one.job, error), fatal=True) if one.data is not None else one for one in results
+                    replace(_unwritten(one, error), fatal=True) if one.data is not None else one for one in results
                 ]
         yield from in_threads(partial(_done, self.write), results, targets)
 
@@ -200,8 +220,12 @@ def _done(work: Callable[[Job, bytes], None], result: Result) -> Result:
         if result.data is not None:
             work(result.job, result.data)
     except Exception as error:
-        return failed(result.job, error)
+        return _unwritten(result, error)
     return result
+
+
+def _unwritten(result: Result, error: Exception) -> Result:
+    return replace(failed(result.job, error), node=result.node, warnings=result.warnings)
 
 
 def _refuse_replacing(name: str, digest: str) -> None:
@@ -216,3 +240,97 @@ def _refuse_replacing(name: str, digest: str) -> None:
         raise CappuncError("was changed in the meantime; nothing written", name)
     if (names := Path(name).stat().st_nlink) > 1:
         raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
+
+
+def _nobody(_: object) -> None:
+    """Hears of something, where nobody else does; can be sent to another process."""
+
+
+@dataclass(eq=False)
+class Worker:
+    """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
+
+    `memory` limits the bytes of a file; None is no limit. `begin` is called with the name of each file, `advance` with
+    the share of its words that the models have read. `node` is the machine, if it is one of a cluster.
+    """
+
+    request: FixRequest
+    writer: ResultWriter
+    memory: int | None = None
+    detail: Callable[[str], None] = _nobody
+    begin: Callable[[str], None] = _nobody
+    advance: Callable[[float], None] = _nobody
+    node: str = ""
+    #: Warnings about models, which the next result carries.
+    _warnings: list[str] = field(default_factory=list)
+    _fixers: Fixers | None = None
+
+    @cached_property
+    def _terms(self) -> TermCheck:
+        return TermCheck(self.request.options.glossary)
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """Read and restore the files, and write them together; one result a job."""
+        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
+        # again, an eighth of the time of reading and verifying.
+        gc.set_threshold(100_000)
+        fixers = self._fixers or Fixers(self.request, self._warnings.append, self.detail, self.advance)
+        self._fixers, held = fixers, []
+        for read in in_threads(self._read, jobs, [name for job in jobs for name in (job.source, job.target)]):
+            result = read if isinstance(read, Result) else self._fix(*read, fixers)
+            result = replace(result, node=self.node, warnings=tuple(self._warnings))
+            self._warnings.clear()
+            if result.data is None or result.job.target is None:
+                yield result
+            elif result.status == "unchanged" and self.writer.mode == "in-place":
+                yield replace(result, data=None)
+            else:
+                held.append(result)
+        for result in self.writer.write_all(held):
+            yield replace(result, data=None)
+
+    def _read(self, job: Job) -> tuple[bytes, Job] | Result:
+        limit = self.memory
+        try:
+            if limit is not None and job.size > limit:
+                raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
+            self.writer.check(job)
+            return read_input(job)
+        except Exception as error:
+            return failed(job, error)
+
+    def _fix(self, data: bytes, job: Job, fixers: Fixers) -> Result:
+        """The result of a job, which is not written yet."""
+        begun = time.perf_counter()
+        self.begin(job.name)
+        try:
+            text, encoding = decode(data, self.request.encoding)
+            opened = fixers.open(text, job.name, encoding)
+            if opened.document.words:
+                refuse_name(job, opened.document.format)
+            new, fixer = opened.restore(), opened.main
+            fixed = fixer.write(opened.document, new, encoding)
+            made = shown_utf_8(unified_diff(job.name, text, fixed.text)) if self.writer.mode == "diff" else fixed.data
+        except BadModel as error:
+            # A file in a language without a model fails alone.
+            is_alone = isinstance(error, UnknownModel)
+            return failed(job, error) if is_alone else replace(failed(job, error), error=str(error), fatal=True)
+        except Exception as error:
+            return failed(job, error)
+        notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
+        return Result(
+            job,
+            "fixed" if fixed.text != text else "unchanged",
+            fixed.words,
+            fixed.marks,
+            fixed.capitals,
+            time.perf_counter() - begun,
+            fixer.chosen[1] if fixed.words else "",
+            fixer.model.config.name if fixed.words else "",
+            fixed.notices,
+            fixed.respelled,
+            fixed.rechecked,
+            "; ".join(filter(None, notes)),
+            self._terms.check(new) if self.request.options.glossary.terms else None,
+            made,
+        )
