@@ -32,7 +32,7 @@ def load_glossaries(paths: Sequence[str]) -> Glossary:
 
     Raises CappuncError, and WrongUsage for a file that cannot be opened.
     """
-    return Glossary.of([term for path in paths for term in _terms(path)])
+    return Glossary.of([term for path in paths for term in _terms(path)]) if paths else Glossary()
 
 
 def _terms(path: str) -> list[str]:

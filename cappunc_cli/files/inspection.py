@@ -18,8 +18,7 @@ from cappunc_cli.files.progress import Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.pipeline import as_read, probabilities, read_passage, rewrite
+from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage, rewrite
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows

@@ -61,7 +61,7 @@ def merge(read: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None] | 
     kept = [np.zeros((0, 0), np.float32)]
     for chunk, rows in read:
         # Copies: views would keep the rows of every chunk.
-        kept.append(rows[chunk.before : len(chunk) - chunk.after].copy())
+        kept.append(rows[chunk.before : len(rows) - chunk.after].copy())
         if progress is not None:
             progress(chunk.stop)
     return np.concatenate(kept[1:] or kept)

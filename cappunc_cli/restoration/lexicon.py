@@ -90,7 +90,7 @@ class Lexicon:
     def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
         """This lexicon with other counts for some bare words."""
         lines = {bare: "\t".join(map(str, own if own.form else own[:3])) for bare, own in counts.items()}
-        return Lexicon(ChainMap(lines, self._lines), self.shares) if lines and self.shares else self
+        return Lexicon(ChainMap(lines, self._lines), self.shares)
 
     def get(self, bare: str) -> str | None:
         """The acronym or mixed-case form of a bare word; None if it has none."""
@@ -232,25 +232,22 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
     low, shouted = cased.count(Case.LOWER), 2 * cased.count(Case.UPPER) > len(cased)
     if not shouted and 2 * low < len(cased):
         return lexicon
-    witnesses: dict[str, list[int]] = {}
-    forms: dict[str, str] = {}
+    added: dict[str, FormCounts] = {}
     inside = False
     for full, label in zip(bare, labels, strict=True):
+        was_inside, inside = inside, not label.after and not label.before
+        if label.case is Case.LOWER or (label.case is Case.CAPITAL and (shouted or not was_inside)):
+            continue
         word, form = without_possessive(full), without_possessive(label.form)
-        if shouted and form.isupper():
-            continue  # `O'REILLY'S`
-        if label.case is Case.MIXED:
-            forms[word] = spoken_form(form) if shouted else form
-            witnesses.setdefault(word, [0, 0, 0, 0])[MIXED] += tuned.WITNESS
-        elif not shouted and len(word) > 1 and (label.case is Case.UPPER or (label.case is Case.CAPITAL and inside)):
-            witnesses.setdefault(word, [0, 0, 0, 0])[UPPER if label.case is Case.UPPER else CAPITAL] += tuned.WITNESS
-        inside = not label.after and not label.before
-    added: dict[str, FormCounts] = {}
-    for word, (_, capitals, uppers, mixed) in witnesses.items():
-        old = lexicon.counts(word) or FormCounts()
-        form = forms.get(word, old.form)
-        added[word] = FormCounts(old.lower, old.capital + capitals, old.upper + uppers, old.mixed + mixed, form)
-    return lexicon.with_words(added)
+        old = added.get(word) or lexicon.counts(word) or FormCounts()
+        if label.case is Case.MIXED and not (shouted and form.isupper()):  # `O'REILLY'S`
+            form = spoken_form(form) if shouted else form
+            added[word] = old._replace(mixed=old.mixed + tuned.WITNESS, form=form)
+        elif label.case is Case.CAPITAL and len(word) > 1:
+            added[word] = old._replace(capital=old.capital + tuned.WITNESS)
+        elif label.case is Case.UPPER and not shouted and len(word) > 1:
+            added[word] = old._replace(upper=old.upper + tuned.WITNESS)
+    return lexicon.with_words(added) if added and lexicon.shares else lexicon
 
 
 def spoken_form(form: str) -> str:

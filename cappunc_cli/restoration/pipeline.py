@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice, pairwise
 from numbers import Integral
 from types import NoneType
 
 import numpy as np
 
-from cappunc_cli.document.labels import Label, cached_strip, dress
+from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
@@ -21,8 +22,8 @@ from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import recheck
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.glued import Parted
-from cappunc_cli.restoration.lexicon import weigh_forms, with_witnesses
+from cappunc_cli.restoration.decoding.word_properties import UNITS
+from cappunc_cli.restoration.lexicon import Lexicon, weigh_forms, with_witnesses
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options
 
@@ -32,6 +33,9 @@ _CUT_OFF = re.compile(r"[^\W_]-\Z")
 _BLANK_LINE_SAMPLE = 1000
 #: Words that are decided at a time (about an hour of speech), and words of context on each side.
 _SECTION, _CONTEXT = 1 << 13, 512
+#: A dash or dots between letters, and a slash or bracket between words: neither `w/o` and `person(s)`, nor `a/b/c.txt`.
+_DASH = re.compile(r"(?<=[^\W\d_])(--+|—|…|\.{2,})(?=[^\W\d_])")
+_SLASH = re.compile(r"[^\W\d_]{2,}([/(])(?:[^\W\d_]{2,}|[iI]\b)[^/\w]*")
 
 
 def restore(
@@ -82,10 +86,15 @@ def restore_all(
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
-    parted = Parted.of(words, model.lexicons[options.conventions(model.config).code])
+    parted = Parted.of(words, model.lexicons[_code(model, options)])
     if any(word.blank_before for word in words):
         parted = replace(parted, parts=_with_paragraphs(parted.parts, model, options))
     return parted
+
+
+def _code(model: Model, options: Options) -> str:
+    """The code of the texts' language."""
+    return options.language or model.config.languages[0]
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -139,9 +148,14 @@ def probabilities_of_each(
     chunks = [
         split(len(words), window, overlap, min_words_cut, start) for words, start in zip(texts, starts, strict=False)
     ]
-    rows = model.predict(bare, silence, turns, [*chain.from_iterable(chunks)], options.conventions(model.config).code)
+    code, together = _code(model, options), [*chain.from_iterable(chunks)]
+    members = model.members(code) if model.ensemble else []
+    others = [member.engine.predict(bare, silence, turns, together) for member, _ in members]
+    read = model.engine.predict(bare, silence, turns, together)
     for own in chunks:
-        yield merge(islice(rows, len(own)), progress)
+        theirs = [merge(islice(other, len(own))) for other in others]
+        rows = merge(islice(read, len(own)), progress)
+        yield model.averaged(rows, theirs, code) if theirs and own else rows
 
 
 def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
@@ -151,8 +165,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     """
     stripped = [cached_strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
-    language = options.conventions(model.config)
-    lexicon = model.lexicons[language.code]
+    lexicon = model.lexicons[_code(model, options)]
     if not live:
         lexicon = with_witnesses(lexicon, bare, labels)
     if lexicon.shares:
@@ -175,7 +188,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
-        conventions=language,
+        conventions=options.conventions(model.config),
         lexicon=lexicon,
     )
 
@@ -209,3 +222,89 @@ def _without_wrong_marks(words: Sequence[Word], passage: Passage) -> list[Word]:
     """The words without the marks that are nearly certainly wrong."""
     texts = written(words, passage, recheck(passage, find_missing(passage).lacks_marks))
     return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Words, and the `parts` in which a model reads them: several of a glued word, or the word itself.
+
+    `signs` are (start, stop) of those between the parts of a word, by its number; `owners` the numbers of the words of
+    the parts.
+    """
+
+    words: Sequence[Word]
+    parts: Sequence[Word]
+    owners: Sequence[int]
+    signs: Mapping[int, Sequence[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], lexicon: Lexicon) -> Parted:
+        """The words in parts."""
+        written = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
+        signs = {i: found for i, text in written if (found := _signs(text, lexicon))}
+        if not signs:
+            return cls(words, words, range(len(words)), {})
+        owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
+        return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
+
+    @property
+    def bare(self) -> tuple[str, ...]:
+        """The parts without marks and case."""
+        return tuple(cached_strip(part.text)[0] for part in self.parts)
+
+    def whole(self, part: int, text: str) -> str:
+        """The word of a part without its marks, if the part without its own were `text`."""
+        owner = self.owners[part]
+        word, signs = self.words[owner].text, self.signs.get(owner)
+        if signs is None:
+            return text
+        number = part - bisect_left(self.owners, owner)
+        start = signs[number - 1][1] if number else 0
+        bare, label = cached_strip(word[start : signs[number][0] if number < len(signs) else len(word)])
+        start += len(label.before)
+        new, (_, marks) = word[:start] + text + word[start + len(bare) :], cached_strip(word)
+        return new[len(marks.before) : len(new) - len(marks.after)]
+
+    def joined(self, texts: Sequence[str]) -> list[str]:
+        """One text for each word, given those of the parts."""
+        rest = iter(texts)
+        found = []
+        for i, word in enumerate(self.words):
+            text = next(rest)
+            for start, stop in self.signs.get(i, ()):
+                sign = word.text[start:stop]
+                text += ("" if text.endswith(sign) else sign) + next(rest)
+            same = i not in self.signs or fold(cached_strip(text)[0]) == fold(cached_strip(word.text)[0])
+            found.append(text if same else word.text)
+        return found
+
+
+def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
+    """(start, stop) of the signs between the parts of a word."""
+    if ("/" in text or "(" in text) and (found := _SLASH.fullmatch(text)):
+        bare = cached_strip(text)[0]
+        return [] if bare in UNITS or lexicon.get(bare) else [found.span(1)]
+    return [found.span(1) for found in _DASH.finditer(text)]
+
+
+def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
+    """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
+    text, first = word.text, 0
+    if not signs:
+        yield word
+        return
+    for start, stop in (*signs, (len(text), len(text))):
+        own = text[first:stop] if cached_strip(text[first:stop])[1].after else text[first:start]
+        begins, ends = first == 0, stop == len(text)
+        yield replace(
+            word,
+            text=own,
+            start=word.start if begins else None,
+            end=word.end if ends else None,
+            places=(),
+            sound=word.sound and begins,
+            preceded=word.preceded and begins,
+            followed=word.followed or not ends,  # no mark comes between a word and the sign after it
+            blank_before=word.blank_before and begins,
+        )
+        first = stop

@@ -104,29 +104,26 @@ class SharedModel:
 
     async def _run(self) -> None:
         while self._requests:
-            # Requests of connections that have been closed are cancelled.
-            requests = [(request, answer) for request, answer in self._requests if not answer.done()]
-            self._requests = []
-            for batch in [requests] if await self._answer(requests) else [[request] for request in requests]:
-                await self._answer(batch, last=True)
+            batch, self._requests = self._requests, []
+            try:
+                await self._answer(batch)
+            except Exception:  # only the stream whose request it was fails
+                for request, answer in batch:
+                    try:
+                        await self._answer([(request, answer)])
+                    except Exception as error:
+                        if not answer.done():
+                            answer.set_exception(error)
         self._work = None
 
-    async def _answer(self, requests: Sequence[tuple[LiveRequest, asyncio.Future[Any]]], last: bool = False) -> bool:
-        """Answer requests together; returns False if that failed. The `last` attempt passes the error on."""
-        requests = [(request, answer) for request, answer in requests if not answer.done()]
-        if not requests:
-            return True
-        loop = asyncio.get_running_loop()
-        try:
-            found = await loop.run_in_executor(self._thread, self._read, [request for request, _ in requests])
-        except Exception as error:
-            if last:
-                requests[0][1].set_exception(error)
-            return False
-        for (_, answer), one in zip(requests, found, strict=True):
+    async def _answer(self, batch: Sequence[tuple[LiveRequest, asyncio.Future[Any]]]) -> None:
+        # Requests of connections that have been closed are cancelled.
+        batch = [(request, answer) for request, answer in batch if not answer.done()]
+        requests = [request for request, _ in batch]
+        found = await asyncio.get_running_loop().run_in_executor(self._thread, self._read, requests) if batch else []
+        for (_, answer), one in zip(batch, found, strict=True):
             if not answer.done():
                 answer.set_result(one)
-        return True
 
 
 async def _serve(address: tuple[str, int], allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:

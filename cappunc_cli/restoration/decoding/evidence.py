@@ -72,14 +72,14 @@ def no_evidence(count: int) -> Evidence:
 def evidence(passage: Passage, missing: Missing | None = None) -> Evidence:
     """The evidence of the existing labels; of hardly any of them, unless what is `missing` is known."""
     labels, known = passage.labels, no_evidence(len(passage.labels))
-    cases, marks = columns(labels)
+    cases, marks = passage.written
     # An ellipsis before a word shows that it continues a sentence: `...and so on`.
     continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
     # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
     known.free_start = continued | np.array([False, *quotes]) | passage.preceded
     if missing is not None:
-        _weigh(passage, known, missing, cases, marks)
+        _weigh(passage, known, missing)
     else:
         # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in labels]) | passage.followed
@@ -113,8 +113,9 @@ def _cue_odds(passage: Passage, marks: Numbers, dotted: Flags) -> Floats:
     return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
 
 
-def _weigh(passage: Passage, known: Evidence, missing: Missing, cases: Numbers, marks: Numbers) -> None:
-    """Add the existing `cases` and `marks` to what is `known`, and the odds of others by the share that is missing."""
+def _weigh(passage: Passage, known: Evidence, missing: Missing) -> None:
+    """Add the existing labels to what is `known`, and the odds of others by the share of them that is missing."""
+    cases, marks = passage.written
     # Whoever asks to keep what is there says that something is missing, and that no case is wrong.
     fills_gaps = passage.options.existing == "keep"
     least = tuned.GAPS if fills_gaps else 0.0
@@ -177,13 +178,13 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
     ]
     shortened = text.has[WordProperty.ABBREVIATION] & np.array(certain, np.bool_)
     labels = [changes.get(i, label) for i, label in enumerate(old)]
-    cases, marks = columns(labels)
-    cased = list(changes)
-    known.cases[cased], known.capitals[cased] = cases[cased], False
+    if changes:
+        cased = list(changes)
+        known.cases[cased], known.capitals[cased] = columns([changes[i] for i in cased])[0], False
     # Marks that are fixed already take precedence; no other comes after a word that is joined to the next one.
     free = (known.marks < 0) & (joined | shortened)
     keeps = shortened | np.array([label.is_bound for label in labels], np.bool_)
-    known.marks[free] = np.where(keeps, marks, np.int8(NONE))[free]
+    known.marks[free] = np.where(keeps, passage.written[1], np.int8(NONE))[free]
     known.free_start |= terms
     return labels, terms
 

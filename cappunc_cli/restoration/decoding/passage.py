@@ -18,7 +18,6 @@ from cappunc_cli.document.labels import (
     MIXED,
     TERMINAL,
     UPPER,
-    Case,
     Label,
     PairedMark,
     capital,
@@ -97,12 +96,12 @@ class CueBreaks:
 class Passage:
     """At least one word, in columns [n], with the model's probabilities: its `rows` [n, cases + marks + around].
 
-    `labels` are the case and marks with which the `bare` words are written now; with them the rows give the
-    `posteriors`, which `replace` computes anew. `marks` may be added, and the paired ones of `asked`. The speaker
-    changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may part them;
-    before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words of cues;
-    `cues` says where captions end, or is None if that is no evidence. The first `committed` words have been output
-    already and cannot change. If the text `continues`, it does not end with the last word.
+    `labels` are the case and marks with which the `bare` words are `written` now, also in columns; with them the rows
+    give the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired ones of `asked`. The
+    speaker changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may
+    part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
+    of cues; `cues` says where captions end, or is None if that is no evidence. The first `committed` words have been
+    output already and cannot change. If the text `continues`, it does not end with the last word.
     """
 
     bare: Sequence[str]
@@ -122,11 +121,13 @@ class Passage:
     posteriors: Posteriors = field(init=False)
     marks: str = field(init=False)
     asked: frozenset[PairedMark] = field(init=False)
+    written: tuple[Numbers, Numbers] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted = self.options.marks
         self.marks = self.conventions.marks if wanted is None else wanted
         self.asked = frozenset() if wanted is None else self.options.paired_marks(self.config)
+        self.written = columns(self.labels)
         # Labels show abbreviations.
         bare, labels, language = self.bare, self.labels, self.conventions
         has = word_properties(bare, language, self.lexicon) | abbreviation_properties(bare, labels, language)
@@ -134,7 +135,7 @@ class Passage:
         # Whether the model ends a sentence after an initial says less than P(lower) of the next word that is written
         # so: it may have learnt the period of the initial itself. A word that begins sentences in lower case says
         # nothing. `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`.
-        lower = np.array([label.case is Case.LOWER for label in labels]) & (text.cases[:, LOWER] > 0.5)
+        lower = (self.written[0] == LOWER) & (text.cases[:, LOWER] > 0.5)
         goes_on = np.append((lower & ~has[NO_START].any(0))[1:], False) & ~self.turn_ends
         initial = [
             len(word) == 1 and label.has_period and word.isalpha() and word not in language.always_capital

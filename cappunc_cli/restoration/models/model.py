@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from types import NoneType
@@ -13,7 +13,7 @@ import numpy as np
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.options import load_reference
-from cappunc_cli.restoration.chunks import Chunk, Rows
+from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import (
     ENGINES,
@@ -50,28 +50,16 @@ class Model:
         """The other models, with their shares, that have a language."""
         return [(member, part) for member, part in self.ensemble if language in member.config.languages]
 
-    def predict(
-        self,
-        words: Sequence[str],
-        pauses: Sequence[int | None],
-        turns: Sequence[bool],
-        chunks: Sequence[Chunk],
-        language: str,
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """As the engine's, averaged with those of the other models that have the text's `language`.
+    def averaged(self, rows: Rows, others: Sequence[Rows], language: str) -> Rows:
+        """The rows of a text in a language, averaged with those of its `members`, which are the `others`.
 
         What no other model knows stays as it is.
         """
-        members = self.members(language)
-        engines = [self.engine, *(member.engine for member, _ in members)]
-        rows, *others = (engine.predict(words, pauses, turns, chunks) for engine in engines)
-        weights = [_weights(part, member.config, self.config) for member, part in members]
-        own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
-        for (chunk, values), *theirs in zip(rows, *others, strict=True):
-            mixed = values * own
-            for (_, other), weight in zip(theirs, weights, strict=True):
-                mixed += other @ weight
-            yield chunk, mixed.astype(np.float32, copy=False)
+        weights = [_weights(part, member.config, self.config) for member, part in self.members(language)]
+        mixed: Rows = rows * (1 - np.sum([weight.sum(0) for weight in weights], 0))
+        for other, weight in zip(others, weights, strict=True):
+            mixed += other @ weight
+        return mixed.astype(np.float32, copy=False)
 
 
 def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:

@@ -59,13 +59,12 @@ class Pieces:
         return int(self.ends[chunk.stop] - self.ends[chunk.start])
 
     def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
-        """Overlapping windows of at most `most` pieces over a chunk that has more."""
-        window = max(len(chunk) * 5 // 8, 1)
-        while True:
-            parts = split(len(chunk), window, window * 2 // 5, first=chunk.start)
-            if max(map(self.length, parts)) <= most:
-                return parts
+        """The chunk, or overlapping windows of at most `most` pieces over one that has more."""
+        parts, window = [chunk], len(chunk)
+        while max(map(self.length, parts)) > most:
             window = max(window * 5 // 8, 1)
+            parts = split(len(chunk), window, window * 2 // 5, first=chunk.start)
+        return parts
 
 
 class Encoder:
@@ -186,8 +185,7 @@ class OnnxEngine:
         started = time.perf_counter()
         text = self.encoder.encode(words, pauses, turns)
         self.tokenise_s += time.perf_counter() - started
-        most = self.config.max_pieces - 2
-        parts = [[chunk] if text.length(chunk) <= most else text.fitting(chunk, most) for chunk in chunks]
+        parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
         # By identity: parts of one chunk may equal another. Results are let go as they are read.
         submitted: dict[int, tuple[Future[list[Rows]], int]] = {}
         for batch, width in self._batches(text, chain.from_iterable(parts)):
