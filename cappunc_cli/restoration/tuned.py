@@ -19,12 +19,12 @@ STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 #: The shares that are missing change only before every eighth word, and there with this probability.
 STEP, SWITCH = 8, 0.003
 #: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
-#: all marks; of one in upper case, of one that lacks the marks of one kind if it lacks capitals, too, and of one whose
-#: writer sets a quarter, half or three quarters of the commas.
-PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.01, 0.02, 0.05
-PRIOR_FEW = 0.02, 0.2, 0.2
+#: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too. Those of a
+#: writer who sets three quarters, half or a quarter of the commas, beside 1 for all.
+PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.05, 0.02, 0.05
+PRIOR_FEW = 0.05, 0.1, 0.02
 #: The shares of marks and of capitals in whole texts that the model is sure of and that are not there.
-UNSURE_MARKS, UNSURE_CASE = 0.02, 0.08
+UNSURE_MARKS, UNSURE_CASE = 0.005, 0.08
 #: The share of absent marks that may belong although the model is sure of none.
 UNPREDICTABLE = 0.08
 #: The places beside one word at which marks within sentences are expected count like so many at most.
@@ -54,7 +54,7 @@ CONTINUED_COST, CONTINUED_CAPITAL_COST = 8.0, 3.0
 #: The share of words that end a sentence.
 END_SHARE = 0.08
 #: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
-FEW, GAPS = 0.06, 0.135
+FEW, GAPS = 0.07, 0.135
 #: A letter that may be a word of the language is one if its lower case is more probable: Spanish `a, b y c`, but
 #: Italian `r e n z i`. Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
 SURELY_LOWER, LOWER_BEFORE_TITLE = 0.97, 0.9

@@ -7,8 +7,8 @@ marks within sentences, of sentence ends and of capitals are the state of a hidd
 forward-backward algorithm (Baum et al. 1970) gives the probability of each state at each word. By Bayes' rule the odds
 of a mark that does not show are then those of the model multiplied with the share that is missing, 1 - s.
 
-A writer may set fewer commas than the model expects and yet leave out none: one who has all sentence ends. And what a
-writer does with one word (a comma beside each `um`, or none) is one decision, however often the word comes.
+A writer may set fewer commas than the model expects and yet leave out none: the sentence ends tell what is missing. And
+what a writer does with one word (a comma beside each `um`, or none) is one decision, however often the word comes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from cappunc_cli.restoration.decoding.word_properties import WordProperty
 #: The shares that a text may have of its marks, or of its capitals; a text that lacks none has the last one.
 _SHARES = np.array([0.01, 0.25, 0.5, 0.75, 0.9, 0.99], np.float32)
 _GONE = 1 - _SHARES
-#: The states of marks: the places in _SHARES of the share of marks within sentences and of that of sentence ends. A
-#: text has as many of either, but it may lack all of one kind.
-_MARK_STATES = np.array([*[(i, i) for i in range(len(_SHARES))], (0, 2), (0, 5), (5, 0), (1, 5), (2, 5), (3, 5)])
-#: What is missing of both in each state: nothing where a writer sets all sentence ends, but few commas.
-_MISSING = _GONE[_MARK_STATES]
-_MISSING[-3:] = _GONE[-1]
+#: The shares that writers set of the commas that the model expects.
+_WRITERS = 1, 0.75, 0.5, 0.25
+#: The states of marks: the share of the marks within sentences that show, and the place in _SHARES of that of the
+#: sentence ends. Whatever its writer sets, a text lacks as many of either, but it may also lack all of one kind.
+_WITHIN_SHARES = np.append(np.outer(_WRITERS, _SHARES), _SHARES[[0, 0, -1]])
+_END_SHARES = np.array([*range(len(_SHARES))] * len(_WRITERS) + [2, len(_SHARES) - 1, 0])
+#: The shares of both that are missing in each state: few commas are a style.
+_MISSING = _GONE[np.stack([_END_SHARES, _END_SHARES], 1)]
+_MISSING[-3:, 0] = 1 - _WITHIN_SHARES[-3:]
 #: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
 #: pauses written down, one with only `:` has speaker names.
 _NO_MARK, _WITHIN, _END, _OTHER = range(4)
@@ -161,12 +164,12 @@ def _weights(bare: Sequence[str], expected: Floats) -> Floats:
 
 def _mark_likelihoods(expected: Floats, kinds: Numbers) -> Floats:
     """The likelihoods [n, states] of the existing marks in each state of marks."""
-    shares = _SHARES[_MARK_STATES]
-    missing = expected[:, :1] + expected[:, 1:] @ (1 - shares.T)
+    within, ends = _WITHIN_SHARES, _SHARES[_END_SHARES]
+    missing = expected[:, :1] + expected[:, 1:2] * (1 - within) + expected[:, 2:] * (1 - ends)
     likelihoods: Floats = np.where(
         (kinds == _NO_MARK)[:, None],
         missing,
-        np.where((kinds == _WITHIN)[:, None], expected[:, 1:2] * shares[:, 0], expected[:, 2:] * shares[:, 1]),
+        np.where((kinds == _WITHIN)[:, None], expected[:, 1:2] * within, expected[:, 2:] * ends),
     )
     likelihoods[kinds == _OTHER] = 1
     return likelihoods
@@ -268,9 +271,10 @@ def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
     none, some, nearly, all_ = tuned.PRIOR_NONE, tuned.PRIOR_SOME, tuned.PRIOR_NEARLY, tuned.PRIOR_ALL
-    few = tuned.PRIOR_FEW
-    marks = np.array([none, some, some, some, nearly, all_, some, some, some, *few])
-    without_case = np.array([none, some, some, some, nearly, none, some, some, tuned.PRIOR_ONE_KIND, some, some, some])
+    writers = np.array([1, *tuned.PRIOR_FEW])
+    marks = np.append(np.outer(writers, [none, some, some, some, nearly, all_]), [some] * 3)
+    one_kind = [some, tuned.PRIOR_ONE_KIND, some]
+    without_case = np.append(np.outer(writers, [none, some, some, some, nearly, none]), one_kind)
     prior = marks[:, None] * np.array([none, some, some, some, some, all_, tuned.PRIOR_UPPER])
     prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
     found: Floats = (prior / prior.sum()).astype(np.float32)
@@ -292,7 +296,7 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
         products = np.multiply.reduceat(least, firsts, 0)
         steps.append(products / products.max(1, keepdims=True))
     marks, case = steps
-    gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _MARK_STATES[:, 1]]
+    gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _END_SHARES]
     flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
     forward = np.empty_like(flat)
     state = prior
