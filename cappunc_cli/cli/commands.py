@@ -52,6 +52,12 @@ class Command:
         found: type = load_reference(f"cappunc_cli.features.{self.options_at}")
         return found
 
+    @property
+    def function(self) -> Callable[[typer.Context, Any], None]:
+        """The function, of the context and the options."""
+        found: Callable[[typer.Context, Any], None] = load_reference(f"cappunc_cli.features.{self.function_at}")
+        return found
+
 
 class _Help:
     """Help texts with panels, and with colours on terminals."""
@@ -133,7 +139,7 @@ def command(name: str, row: Command) -> Any:
                 return
             if row.takes_settings:
                 load_reference(_APPLY_SETTINGS)(context, given)
-            load_reference(f"cappunc_cli.features.{row.function_at}")(context, made(kind, given))
+            row.function(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
 

@@ -87,7 +87,7 @@ def _paragraphs(ends: Mapping[str, list[Word]]) -> str:
 
 
 def _documents(ends: Mapping[str, list[Word]]) -> str:
-    """JSON lines as `cappunc eval` reads them (evaluation/datasets.py)."""
+    """JSON lines (`models/lab/datasets.py`)."""
 
     def seconds(milliseconds: int | None) -> float | None:
         return None if milliseconds is None else milliseconds / 1000

@@ -139,7 +139,8 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
 
 def _command(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
     model = [] if "--engine" in options else ["--model", directory.name]
-    program = ["python", "-m", "models.lab.variants"] if OWN & {*options} else ["cappunc", "eval"]
+    makers = OWN & {*options} or "iwslt/" in reference or ".jsonl" in reference
+    program = ["python", "-m", "models.lab.variants"] if makers else ["cappunc", "eval"]
     return [*program, *model, "--ref", f"$DATA/{reference}", *options, "--json"]
 
 

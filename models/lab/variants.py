@@ -1,5 +1,7 @@
 """`cappunc eval` with options for those who make models and compare them with published figures; prints JSON.
 
+Beside transcripts it reads label files (IWSLT, xashru, NeMo, SEPP) and JSON lines (`models/lab/datasets.py`).
+
     python -m models.lab.variants --shuffle-pauses --model en-fast --ref $DATA/iwslt/test2011
     python -m models.lab.variants --metric nemo --ref gold.txt fixed.txt
 
@@ -12,7 +14,7 @@ case are decided apart. --marks-given: the marks of the reference are kept, so t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -25,9 +27,8 @@ from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation, report
-from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.report import as_dict, score_systems
-from cappunc_cli.features.evaluate.inputs import plain_source, sources
+from cappunc_cli.features.evaluate.inputs import Source, plain_source, sources
 from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
 from cappunc_cli.features.evaluate.run import score, signature_of
@@ -39,6 +40,7 @@ from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.passage import place_marks
 from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
+from models.lab.datasets import BenchmarkReader, RecognisedSource
 from models.lab.presets import PRESETS
 from models.lab.readers import speech_dashes
 
@@ -80,9 +82,16 @@ class _Eval(Command):
     def options(self) -> type:
         return LabOptions
 
-    def run(self, context: Any, options: LabOptions) -> None:  # noqa: ARG002
+    @property
+    def function(self) -> Callable[[Any, Any], None]:
+        return self.report
+
+    def report(self, _context: Any, options: LabOptions) -> None:
         """Score and print the report."""
-        write_json(as_dict(*score(options, Reporter())) if options.hyp else scored(options, self.variants))
+        if options.hyp:
+            write_json(as_dict(*score(options, Reporter(), BenchmarkReader)))
+        else:
+            write_json(scored(options, self.variants))
 
 
 def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
@@ -126,7 +135,7 @@ def documents(options: LabOptions) -> Iterator[Source]:
     if options.speech_dashes:
         found: Iterator[Source] = map(novel, map(Path, options.ref))
     else:
-        found = sources(list(map(Path, options.ref)), options.format_name, options.only)
+        found = sources(list(map(Path, options.ref)), BenchmarkReader(options.format_name, options.only))
     for source in found:
         yield from (source,) if options.gold_windows is None else gold_windows(source, options.gold_windows)
 
@@ -160,7 +169,7 @@ def gold_windows(source: Source, most: int) -> Iterator[Source]:
 
 def lowered(source: Source) -> Iterator[Word]:
     """The reference words in lower case with their marks. Raises BadInput if there are recognised words."""
-    if source.recognised is not None:
+    if isinstance(source, RecognisedSource):
         raise BadInput(f"{source.name}: recognised words have no marks to keep")
     for word in source.words:
         bare, label = strip(word.text)

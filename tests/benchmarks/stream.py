@@ -23,11 +23,11 @@ from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.datasets import Source
-from cappunc_cli.features.evaluate.inputs import sources
+from cappunc_cli.features.evaluate.inputs import Source
 from cappunc_cli.restoration.live import LiveRestorer, live_restorer
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
+from models.lab.datasets import benchmark
 
 #: By whether they are to choose by: a file below the data, or a corpus whose end was held out.
 SETS = {
@@ -67,7 +67,7 @@ def texts(data: Path, most: int) -> Iterator[tuple[str, list[Source]]]:
             yield title, [Source(title, heldout(path, most))]
             continue
         documents, left = [], most
-        for source in sources([data / path]):
+        for source in benchmark(data / path):
             documents.append(Source(source.name, source.words[:left]))
             left -= len(documents[-1].words)
             if left <= 0:

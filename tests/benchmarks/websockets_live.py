@@ -28,9 +28,9 @@ from measuring import head, identity, options_with_data, print_report, resident
 from websockets.asyncio.client import connect
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model
 from cappunc_cli.restoration.tuned import LOOK_AHEAD
+from models.lab.datasets import benchmark
 
 MODEL = "en-live"
 #: Human words with the times of a recogniser; every call is for evaluation, and nothing is chosen on them.
@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--hours", type=int, default=10, help="of speech in one stream, as fast as it is taken")
     arguments = parser.parse_args()
     calls = []
-    for source in sources([arguments.data / CALLS]):
+    for source in benchmark(arguments.data / CALLS):
         calls.append(timed(source.stripped()))
         if len(calls) == 10:
             break

@@ -9,7 +9,6 @@ import json
 import lzma
 import os
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,11 +20,10 @@ from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
 from cappunc_cli.cli.main import app
-from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import Evaluation, Sample, datasets
+from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.mistakes import worst_mistakes
 from cappunc_cli.evaluation.report import System, describe_fold, hash_words, metric_title
-from cappunc_cli.features.evaluate.inputs import load_documents
+from cappunc_cli.features.evaluate.inputs import Reader as DocumentReader
 from cappunc_cli.features.evaluate.pages import page
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
@@ -47,84 +45,6 @@ def report(*arguments: object) -> dict[str, object]:
 def f1(value: dict[str, object], name: str = "micro") -> float:
     score = value["scores"][name]  # type: ignore[index]
     return float(score["f1"])
-
-
-# Label files
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        # A mark inside a contraction keeps its pieces apart.
-        ("so\tPERIOD\n's\tO\n", ["so.", "'s"]),
-        # Lone quotes and nothing are no words, but their mark counts; one left on a word is not its label.
-        ('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n', ["he,", "said."]),
-        ("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n", ["states", "u.s..", "IPod?"]),
-        # Only line feeds end a line.
-        ("caf\u0085e\tO\r\nb\tPERIOD\r\n", ["caf\u0085e", "b."]),
-        # Split contractions come together, and the label of the last piece counts.
-        ("iwslt.tsv", ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]),
-        ("sepp.tsv", ["then,", "we", "went", "home.", "why?", "well—", "so:"]),
-        ("jointcappunc.txt", ["Hello,", "NATO", "is", "here?"]),
-    ],
-)
-def test_words_of_label_files(text: str, words: list[str]) -> None:
-    content = text if "\n" in text else (FIXTURES / text).read_text()
-    assert datasets.is_label_file(content)
-    assert datasets.read_label_file(content) == words
-
-
-def test_words_of_nemo() -> None:
-    text, labels = ((FIXTURES / f"{name}_pair.txt").read_text() for name in ("text", "labels"))
-    assert datasets.is_nemo_labels(labels)
-    assert not datasets.is_nemo_labels(text)
-    assert datasets.read_nemo(text, labels) == [
-        "Hello,", "Anna.", "We", "went", "home.", "Where", "is", "the", "dog?",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", ["", "one two\n", "a\tb\tc\td\n", "word\tNOUN\n", "0:01\thello there\n"])
-def test_other_texts_are_not_label_files(text: str) -> None:
-    assert not datasets.is_label_file(text)
-
-
-def test_broken_label_files_name_the_line() -> None:
-    with pytest.raises(BadInput) as caught:
-        datasets.read_label_file("a\tO\n\nb\tO\nc\n")
-    assert caught.value.line == 4
-    with pytest.raises(BadInput) as caught:
-        datasets.read_nemo("a b\nc\n", "OO OO\nOO OO\n")
-    assert caught.value.line == 2
-    with pytest.raises(BadInput, match="1 lines of text and 2 of labels"):
-        datasets.read_nemo("a\n", "OO\nOO\n")
-
-
-# JSON lines
-
-
-def test_timed_documents() -> None:
-    text = (FIXTURES / "timed.jsonl").read_text()
-    assert datasets.is_json_lines(text)
-    alone, one, two = datasets.read_json_lines(text)
-    assert [(w.text, w.start, w.end, w.turn) for w in alone.words][1:4] == [
-        ("Anna.", 420, 900, 0), ("Then", 2000, 2300, 1), ("we", None, None, 1),
-    ]  # fmt: skip
-    assert [w.text for w in alone.stripped()] == ["hello", "anna", "then", "we", "went", "home"]
-    assert one.name == "talk/2 one"
-    assert [w.text for w in two.words] == ["So,", "NATO", "was", "here."]
-    assert [w.text for w in two.stripped()] == ["so", "nato", "uh", "here"]
-
-
-@pytest.mark.parametrize("line", ['{"id": 1, "words": [["a", 0]]}', "[]", "{", '{"id": 1, "ref": ["a"], "hyp": 3}'])
-def test_broken_documents_name_the_line(line: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        list(datasets.read_json_lines('{"id": "x", "words": []}\n' + line))
-    assert caught.value.line == 2
-
-
-def test_transcripts_of_recognisers_are_not_label_files() -> None:
-    assert not datasets.is_json_lines('{"text": "hello", "segments": []}\n')
-    assert not datasets.is_json_lines('{"id": 1, "words": [{"word": "a", "start": 0}]}')
 
 
 # Hypotheses that are there
@@ -196,15 +116,6 @@ def test_the_same_text_in_another_container_has_the_same_signature(tmp_path: Pat
     packed.write_bytes(lzma.compress(GOLD.read_bytes()))
     assert report("--ref", packed, HEARD)["signature"] == report("--ref", GOLD, HEARD)["signature"]
     assert report("--ref", packed, HEARD)["signature"] != report("--ref", HEARD, HEARD)["signature"]
-
-
-def test_nemo_labels_find_their_text(tmp_path: Path) -> None:
-    assert f1(report("--ref", FIXTURES / "labels_pair.txt", FIXTURES / "labels_pair.txt")) == 1
-    alone = tmp_path / "labels_alone.txt"
-    shutil.copy(FIXTURES / "labels_pair.txt", alone)
-    result = call("--ref", alone, GOLD)
-    assert result.exit_code == 1
-    assert "text_alone.txt" in result.stderr
 
 
 def test_csv_and_markdown_carry_the_signature() -> None:
@@ -303,6 +214,7 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), str(HEARD), "--html", f"{HEARD}/page.html"), 1, f"cappunc: {HEARD}: File exists"),
         (("--ref", str(TINY / "model.onnx")), 1, f"cappunc: {TINY}/model.onnx: is not a text file"),
         (("--ref", str(GOLD.parent / "gold"), str(TINY)), 1, "no hypothesis with the name of short.txt"),
+        (("--ref", str(FIXTURES / "jointcappunc.txt")), 1, "is a table of words and labels"),
         (("--ref", "nowhere.txt", str(HEARD)), 1, "nowhere.txt: No such file"),
         (
             ("--ref", str(GOLD), "--ref", str(GOLD), str(HEARD)),
@@ -362,24 +274,10 @@ def test_paragraphs_and_lines_of_the_reference_are_hidden_from_the_model(tmp_pat
     for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n"), ("d.txt", " ")):
         path = tmp_path / name
         path.write_bytes(gap.join(lines * 5).encode())
-        (source,) = load_documents(path)
+        (source,) = DocumentReader().documents(path)
         found.append([replace(word, cue=0, places=()) for word in source.words])
     assert found[0] == found[1] == found[2] == found[3]
     assert len(found[0]) == 110
-
-
-def test_pauses_reach_the_model_unless_hidden(tiny_model: Path) -> None:
-    timed = FIXTURES / "timed.jsonl"
-    with_pauses = report("--ref", timed, "--model", tiny_model, "--only", "talk/1")
-    without = report("--ref", timed, "--model", tiny_model, "--only", "talk/1", "--no-pauses")
-    assert with_pauses["calibration"] != without["calibration"]
-    assert "pauses:no" in str(without["signature"])
-
-
-def test_every_engine_of_a_recording_is_a_document(tiny_model: Path) -> None:
-    result = report("--ref", FIXTURES / "timed.jsonl", "--model", tiny_model, "--only", "talk/2*")
-    assert [line["name"] for line in result["files"]] == ["talk/2 one", "talk/2 two"]  # type: ignore[attr-defined]
-    assert result["words"]["substituted"] == 1  # type: ignore[index]
 
 
 # The page
@@ -492,13 +390,3 @@ def test_folding_is_spelled_out() -> None:
     assert describe_fold() == "!;…>. :—>,"
     assert describe_fold({}) == "none"
     assert hash_words([["a", "b"]]) != hash_words([["a"], ["b"]])
-
-
-@pytest.mark.slow
-def test_contractions_of_the_benchmark_join(shared: Path) -> None:
-    counts = {"test2011": (830, 807, 46), "test2011asr": (798, 809, 35), "dev2012": (22_449, 18_908, 1515)}
-    # dev2012 has six marks more, on lone symbols right after another mark.
-    for name, expected in counts.items():
-        words = datasets.read_label_file((shared / "data" / "iwslt" / name).read_text(encoding="utf-8"))
-        assert tuple(sum(word.endswith(mark) for word in words) for mark in ",.?") == expected
-        assert not any(word.strip(",.?") in {"n't", "'s", "'re", "'m", "'ll"} for word in words)

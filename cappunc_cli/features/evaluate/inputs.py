@@ -1,18 +1,18 @@
-"""The inputs of `cappunc eval`: all formats of `fix`, label files, JSON Lines and `.xz`; and samples of them."""
+"""The inputs of `cappunc eval`: all formats of `fix`, also as `.xz`; and samples of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
-from cappunc_cli.evaluation import Sample, datasets
-from cappunc_cli.evaluation.datasets import Source
+from cappunc_cli.evaluation import Sample
 from cappunc_cli.files.input_files import fixed_name
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import errors_about, read_unpacked
@@ -20,29 +20,53 @@ from cappunc_cli.files.storage import errors_about, read_unpacked
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
 
-def load_documents(path: Path, format: str | None = None, only: str | None = None) -> Iterator[Source]:
-    """Yield the documents of a file whose names match the glob `only`. Raises CappuncError with the path."""
-    with errors_about(str(path)):
-        for source in _load(path, format):
-            if only is None or fnmatch(source.name, only):
-                yield source
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document and its words."""
+
+    name: str
+    words: Sequence[Word]
+
+    def stripped(self) -> list[Word]:
+        """The words that the model gets."""
+        return bare(self.words)
 
 
-def _load(path: Path, format: str | None) -> Iterator[Source]:
-    text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
-    if format is None:
-        if datasets.is_label_file(text):
-            yield Source(name, [Word(word) for word in datasets.read_label_file(text)])
+def bare(words: Sequence[Word]) -> list[Word]:
+    """Words as a recogniser writes them: lower case, no marks; times and turns are kept."""
+    return [replace(word, text=strip(word.text)[0]) for word in words]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads files in a format (None: detected), and of their documents those whose names match the glob `only`."""
+
+    format: str | None = None
+    only: str | None = None
+
+    def documents(self, path: Path) -> Iterator[Source]:
+        """Yield the documents of a file. Raises CappuncError with the path."""
+        with errors_about(str(path)):
+            for source in self.read(path):
+                if self.only is None or fnmatch(source.name, self.only):
+                    yield source
+
+    def read(self, path: Path) -> Iterator[Source]:
+        """Yield all documents of a file; models/lab reads other files than transcripts, too."""
+        text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
+        document = formats.read(text, name, self.format)
+        if document.format != "txt":
+            yield Source(name, document.words)
             return
-        if datasets.is_nemo_labels(text):
-            words = datasets.read_nemo(read_unpacked(str(_nemo_text(path))), text)
-            yield Source(name, [Word(word) for word in words])
-            return
-        if datasets.is_json_lines(text):
-            yield from datasets.read_json_lines(text)
-            return
-    document = formats.read(text, name, format)
-    yield plain_source(text, name) if document.format == "txt" else Source(name, document.words)
+        if all("\t" in line for line in text.split("\n", 20)[:20] if line.strip()) and document.words:
+            raise BadInput("is a table of words and labels: in a clone, python -m models.lab.variants reads it")
+        yield plain_source(text, name)
+
+    def nothing(self, matched: bool) -> CappuncError:
+        """The error if there is nothing to score, though perhaps a document has `matched`."""
+        if self.only is not None and not matched:
+            return WrongUsage(f"--only: {self.only} matches no document")
+        return BadInput("no words to score")
 
 
 def plain_source(text: str, name: str) -> Source:
@@ -51,16 +75,8 @@ def plain_source(text: str, name: str) -> Source:
     return Source(name, [replace(word, blank_before=False) for word in document.words])
 
 
-def _nemo_text(path: Path) -> Path:
-    """The text file of a NeMo label file: `text_test.txt` for `labels_test.txt`."""
-    other = path.with_name(path.name.replace("labels", "text"))
-    if other == path or not other.exists():
-        raise BadInput(f"NeMo labels without their text file {other.name.replace('labels', 'text')}")
-    return other
-
-
 def listing(paths: Sequence[Path]) -> list[Path]:
-    """The files, with directories replaced by the sorted files in them, except hidden files and NeMo's text files."""
+    """The files, with directories replaced by the sorted files in them, except hidden files."""
     return [path for path, _ in _placed(paths)]
 
 
@@ -69,10 +85,7 @@ def _placed(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
-            labels = {p for p in inside if "labels" in p.name}
-            for file in inside:
-                if file.with_name(file.name.replace("text", "labels")) not in labels or file in labels:
-                    yield file, file.relative_to(path)
+            yield from ((file, file.relative_to(path)) for file in inside)
         else:
             yield path, Path(path.name)
 
@@ -116,9 +129,7 @@ def _names(place: Path) -> tuple[str, str, str]:
     return f"{place.parent}/{bare}{name.suffix}", f"{place.parent}/{bare}", bare
 
 
-def sources(
-    references: Sequence[Path], format: str | None = None, only: str | None = None, reporter: Reporter | None = None
-) -> Iterator[Source]:
+def sources(references: Sequence[Path], reader: Reader, reporter: Reporter | None = None) -> Iterator[Source]:
     """Yield the documents of the references that have words; raises BadInput if there are none.
 
     Files are counted by the `reporter` when they have been consumed.
@@ -128,17 +139,17 @@ def sources(
     paths = listing(references)
     reporter.files = len(paths)
     for path in paths:
-        for source in load_documents(path, format, only):
+        for source in reader.documents(path):
             seen.append(bool(source.words))
             if source.words:
                 yield source
         reporter.finish()
     if not any(seen):
-        raise _nothing(only, bool(seen))
+        raise reader.nothing(bool(seen))
 
 
 def pair_samples(
-    references: Sequence[Path], hypotheses: Sequence[Path], format: str | None, only: str | None, reporter: Reporter
+    references: Sequence[Path], hypotheses: Sequence[Path], reader: Reader, reporter: Reporter
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
@@ -148,7 +159,7 @@ def pair_samples(
     pairs = pair_files(references, hypotheses)
     reporter.files = len(pairs)
     for reference, hypothesis in pairs:
-        ours, theirs = (list(load_documents(path, format, only)) for path in (reference, hypothesis))
+        ours, theirs = (list(reader.documents(path)) for path in (reference, hypothesis))
         if len(ours) != len(theirs):
             raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):
@@ -158,17 +169,10 @@ def pair_samples(
             samples.append(Sample(a.name, reference_words, texts, times))
         reporter.finish()
     if not any(sample.reference for sample in samples):
-        raise _nothing(only, bool(samples))
+        raise reader.nothing(bool(samples))
     if not any(sample.hypothesis for sample in samples):
         raise BadInput("has no words", path=", ".join(map(str, hypotheses)))
     return samples
-
-
-def _nothing(only: str | None, matched: bool) -> CappuncError:
-    """The error if there is nothing to score, though perhaps a document has `matched` --only."""
-    if only is not None and not matched:
-        return WrongUsage(f"--only: {only} matches no document")
-    return BadInput("no words to score")
 
 
 def starts(words: Sequence[Word]) -> list[int | None]:

@@ -33,8 +33,8 @@ class EvalOptions:
     """Score punctuation and case: precision, recall and F1.
 
     Words are aligned first, so those of hypothesis and reference may differ;
-    marks on missing words count as missed. Reads all formats of `cappunc fix`
-    and label files (IWSLT, xashru, NeMo, SEPP), also compressed as .xz.
+    marks on missing words count as missed. Reads all formats of `cappunc fix`,
+    also compressed as .xz.
 
     \b
     cappunc eval --ref gold.txt                   score the model

@@ -12,9 +12,8 @@ from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import FOLD, Sample
 from cappunc_cli.evaluation.calibration import fold_columns
-from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.pairs import NO_FOLD
-from cappunc_cli.features.evaluate.inputs import listing, starts
+from cappunc_cli.features.evaluate.inputs import Source, listing, starts
 from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
 from cappunc_cli.files.progress import Reporter

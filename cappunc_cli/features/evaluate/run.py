@@ -19,7 +19,7 @@ from cappunc_cli.evaluation.report import (
     hash_words,
     score_systems,
 )
-from cappunc_cli.features.evaluate.inputs import pair_samples, sources
+from cappunc_cli.features.evaluate.inputs import Reader, pair_samples, sources
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
 from cappunc_cli.files.language_detection import AUTO
@@ -81,20 +81,20 @@ def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) ->
     return found if len(found) > 1 else {"": list(hypotheses)}
 
 
-def score(options: EvalOptions, reporter: Reporter) -> tuple[list[System], Signature]:
+def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader) -> tuple[list[System], Signature]:
     """Score the model, one hypothesis, or those of several systems, each of which is compared with the first.
 
     Reference files are counted by the `reporter` as they are restored or compared. Raises CappuncError.
     """
     references, hypotheses = list(map(Path, options.ref)), list(map(Path, options.hyp))
-    how, fold = (options.format_name, options.only), FOLD if options.fold else NO_FOLD
+    reader, fold = kind(options.format_name, options.only), FOLD if options.fold else NO_FOLD
     restorer = None if hypotheses else restorer_of(options)
     evaluations = {}
     for name, own in grouped_by_system(references, hypotheses).items():
         if restorer is None:
-            samples = pair_samples(references, own, *how, reporter)
+            samples = pair_samples(references, own, reader, reporter)
         else:
-            samples = [restorer.sample(source, source.stripped()) for source in sources(references, *how, reporter)]
+            samples = [restorer.sample(source, source.stripped()) for source in sources(references, reader, reporter)]
         evaluations[name] = Evaluation(samples, fold)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several

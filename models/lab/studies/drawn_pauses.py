@@ -25,8 +25,8 @@ import numpy as np
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
+from models.lab.datasets import benchmark
 from models.lab.score import evaluate
 from tests.benchmarks.measuring import digest, head, options_with_data, print_report
 
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=20_000, help="of each text")
     arguments = parser.parse_args()
     pools: Pools = defaultdict(list)
-    for source in sources([arguments.data / CLOCK]):
+    for source in benchmark(arguments.data / CLOCK):
         for mark, pool in pools_of(source.words).items():
             pools[mark] += pool
     rows: dict[str, Any] = {}
@@ -90,7 +90,7 @@ def main() -> None:
         for name, reference in SETS.items():
             lang = name[:2]
             directory = find_model_for(lang)
-            texts = [word.text for source in sources([arguments.data / reference]) for word in source.words]
+            texts = [word.text for source in benchmark(arguments.data / reference) for word in source.words]
             words = spoken(texts[: arguments.words], pools, np.random.default_rng(1))
             timed = Path(folder) / f"{name.replace(' ', '_')}.jsonl.xz"
             with lzma.open(timed, "wt", encoding="utf-8") as file:

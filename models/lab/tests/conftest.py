@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,12 @@ def recipe(tmp_path: Path) -> LabRecipe:
 @pytest.fixture
 def tiny_model() -> Path:
     return Path(__file__).parents[3] / "tests" / "tiny_model"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The samples and texts beside the checkout; CAPPUNC_SHARED names another place."""
+    place = Path(os.environ.get("CAPPUNC_SHARED") or Path(__file__).parents[4] / "shared")
+    if not place.is_dir():
+        pytest.skip(f"no samples at {place} (set CAPPUNC_SHARED)")
+    return place

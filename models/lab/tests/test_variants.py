@@ -10,7 +10,8 @@ import pytest
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation.datasets import Source
+from cappunc_cli.features.evaluate.inputs import Source
+from models.lab.datasets import RecognisedSource
 from models.lab.variants import gold_windows, lowered, main, novel, shuffled_pauses
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "eval"
@@ -45,7 +46,7 @@ def test_given_marks_are_kept_and_only_case_is_restored(tiny_model: Path, capfd:
     assert own["scores"]["case.initial"]["f1"] < given["scores"]["case.initial"]["f1"]
     assert "marks:given" in str(given["signature"])
     with pytest.raises(BadInput, match="have no marks to keep"):
-        list(lowered(Source("a", [Word("One.")], [Word("one")])))
+        list(lowered(RecognisedSource("a", [Word("One.")], [Word("one")])))
 
 
 @pytest.mark.parametrize("variant", ["--shuffle-pauses", "--starts-alone"])
@@ -86,3 +87,16 @@ def test_other_definitions_are_shown_and_signed(name: str, capfd: pytest.Capture
     found = report(capfd, "--ref", FIXTURES / "gold.txt", FIXTURES / "heard.txt", "--metric", name)
     assert found["preset"]["name"] == name
     assert f"metric:{name}" in str(found["signature"])
+
+
+def test_pauses_reach_the_model_unless_hidden(tiny_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ("--ref", FIXTURES / "timed.jsonl", "--model", tiny_model, "--only", "talk/1")
+    shown, hidden = report(capfd, *asked), report(capfd, *asked, "--no-pauses")
+    assert shown["calibration"] != hidden["calibration"]
+    assert "pauses:no" in str(hidden["signature"])
+
+
+def test_every_engine_of_a_recording_is_a_document(tiny_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = report(capfd, "--ref", FIXTURES / "timed.jsonl", "--model", tiny_model, "--only", "talk/2*")
+    assert [line["name"] for line in found["files"]] == ["talk/2 one", "talk/2 two"]  # type: ignore[index]
+    assert found["words"]["substituted"] == 1

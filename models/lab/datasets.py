@@ -14,12 +14,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
+from cappunc_cli.features.evaluate.inputs import Reader, Source, bare, sources
+from cappunc_cli.files.storage import read_unpacked
 
 #: The benchmarks' names of the marks.
 _MARKS = {
@@ -35,17 +38,42 @@ _NEMO = re.compile(r"[O.,?!:;\-—…][OU](?: [O.,?!:;\-—…][OU])*")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One document: the reference words, and the words of a recogniser if they differ."""
+class RecognisedSource(Source):
+    """A document of which a recogniser has heard other words."""
 
-    name: str
-    words: Sequence[Word]
-    recognised: Sequence[Word] | None = None
+    recognised: Sequence[Word] = ()
 
     def stripped(self) -> list[Word]:
-        """The words as a recogniser writes them: lower case, no marks; times and turns are kept."""
-        words = self.words if self.recognised is None else self.recognised
-        return [replace(word, text=strip(word.text)[0]) for word in words]
+        return bare(self.recognised)
+
+
+class BenchmarkReader(Reader):
+    """Reads label files, NeMo's pairs of files and JSON lines, too."""
+
+    def read(self, path: Path) -> Iterator[Source]:
+        text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
+        if self.format is None and is_label_file(text):
+            yield Source(name, [Word(word) for word in read_label_file(text)])
+        elif self.format is None and is_nemo_labels(text):
+            words = read_nemo(read_unpacked(str(_nemo_text(path))), text)
+            yield Source(name, [Word(word) for word in words])
+        elif self.format is None and is_json_lines(text):
+            yield from read_json_lines(text)
+        else:
+            yield from Reader.read(self, path)
+
+
+def benchmark(path: Path) -> Iterator[Source]:
+    """The documents of a data set that have words."""
+    return sources([path], BenchmarkReader())
+
+
+def _nemo_text(path: Path) -> Path:
+    """The text file of a NeMo label file: `text_test.txt` for `labels_test.txt`."""
+    other = path.with_name(path.name.replace("labels", "text"))
+    if other == path or not other.exists():
+        raise BadInput(f"NeMo labels without their text file {other.name.replace('labels', 'text')}")
+    return other
 
 
 def is_json_lines(text: str) -> bool:
@@ -79,7 +107,7 @@ def _documents(value: dict[str, Any]) -> Iterator[Source]:
         return
     reference = _timed([[text, None, None] for text in _list(value["ref"])], value.get("ref_spk"))
     for engine, rows in value["hyp"].items():
-        yield Source(f"{name} {engine}", reference, _timed(rows, None))
+        yield RecognisedSource(f"{name} {engine}", reference, _timed(rows, None))
 
 
 def _list(value: Any) -> list[Any]:
