@@ -81,7 +81,8 @@ def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list
 
     None for numbers, whose durations vary too much. (AutoPunct uses gaps between words only.)
     """
-    usual = [None if any(map(str.isdigit, text)) else speaking_time(text) for text in texts]
+    spoken = {text: None if any(map(str.isdigit, text)) else speaking_time(text) for text in set(texts)}
+    usual = [spoken[text] for text in texts]
     ratios = [step / plain for step, plain in zip(steps, usual, strict=True) if step is not None and plain is not None]
     if not ratios:
         return [None] * len(texts)

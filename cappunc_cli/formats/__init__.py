@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -182,7 +183,7 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
 
     With `lines`, the amount of white space between words may differ, and with `diacritics` these.
     """
-    format = FORMATS[document.format]
+    format, source = FORMATS[document.format], document.source
     again = read(output, format=document.format, fps=document.fps)
     if len(again.words) != len(document.words):
         raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
@@ -195,12 +196,12 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         if len(word.places) > 1:  # copies may be spelled otherwise than the word
-            copies = [format.shown(document.source, copy) for copy in word.places]
-            others = [format.shown(again.source, copy) for copy in new.places]
-            pairs = zip(copies, others, strict=False)
-            same = all(a == b or same_word(a, b, diacritics=diacritics) for a, b in pairs)
-            if not same or len(copies) != len(others):
-                raise BadInput(f"a copy of word {i}, “{word.text}”, became another word")
+            parts = [source[a:b] for copy in word.places for a, b in copy]
+            if parts != [output[a:b] for copy in new.places for a, b in copy]:
+                pairs = zip_longest(word.places, new.places, fillvalue=())
+                shown = ((format.shown(source, copy), format.shown(output, other)) for copy, other in pairs)
+                if not all(same_word(a, b, diacritics=diacritics) for a, b in shown):
+                    raise BadInput(f"a copy of word {i}, “{word.text}”, became another word")
     old_rest, new_rest = format.skeleton(document), format.skeleton(again)
     if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
         raise BadInput("the result differs in more than words")

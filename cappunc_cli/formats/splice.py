@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import entities
+from io import StringIO
 from itertools import islice, pairwise
 from operator import itemgetter
 from unicodedata import combining, normalize
@@ -106,13 +107,15 @@ def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None 
 
     Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
     """
-    parts: list[str] = []
+    result = StringIO(newline="")
     for first, last, text in sorted(edits, key=itemgetter(0, 1)):
         if not start <= first <= last:
             raise ValueError(f"edits overlap at {first}")
-        parts += source[start:first], text
+        result.write(source[start:first])
+        result.write(text)
         start = last
-    return "".join([*parts, source[start:stop]])
+    result.write(source[start:stop])
+    return result.getvalue()
 
 
 def fragments(places: Sequence[Span]) -> list[Span]:

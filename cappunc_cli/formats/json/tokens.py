@@ -23,6 +23,8 @@ _MASK = re.compile(
     r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
     re.MULTILINE,
 )
+#: What all that is masked has, and what begins a turn.
+_SUSPECT = re.compile(r"[\[(♪<>*–—-]|WEBVTT")
 _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
@@ -97,34 +99,6 @@ def _is_word(run: str) -> bool:
     return shown.isalnum() or (has_letters(shown) and _OPAQUE.search(shown) is None and not is_address(shown))
 
 
-def _find_words(text: str) -> tuple[list[tuple[str, int, int]], list[int], dict[int, str]]:
-    """Find the words of a running text.
-
-    Returns each word with its start and stop, where turns begin, and by the index of the word before it what is no word
-    but belongs to the sentence.
-    """
-    masked = _MASK.sub(_hide, text)
-    if "*" in masked:
-        masked = splice(masked, ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked)))
-    turns = [found.end() for found in _TURN.finditer(masked)]
-    if turns:
-        masked = _TURN.sub(_hide, masked)
-    words: list[tuple[str, int, int]] = []
-    followed: dict[int, str] = {}
-    for found in _RUN.finditer(masked):
-        run = found[0]
-        if _is_word(run):
-            words.append((run, *found.span()))
-        elif words and belongs(run):
-            # Sounds are hidden, and between segments there is a line break.
-            gap = masked[words[-1][2] : found.start()]
-            if gap.isspace() and "\n" not in gap:
-                followed[len(words) - 1] = f" {run}"
-            elif len(words) - 1 in followed and "\n" not in gap:
-                followed[len(words) - 1] += f" {run}"
-    return words, turns, followed
-
-
 def tokenize(source: str, stream: Stream) -> list[Token]:
     """The words of the fields of a stream, read as one text."""
     fields = stream.fields
@@ -132,39 +106,52 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
         return []
     shown = [_LABEL.sub(_hide, field.literal) if field.labels else field.literal for field in fields]
     # The join before each field but the first is part of it.
-    joined = shown[0] + "".join([field.join + text for field, text in zip(fields[1:], shown[1:], strict=True)])
-    lengths = (len(field.join) + len(text) for field, text in zip(fields[1:], shown[1:], strict=True))
-    stops = list(accumulate(lengths, initial=len(shown[0])))
-    words, turns, followed = _find_words(joined)
+    parts = [shown[0], *(field.join + text for field, text in zip(fields[1:], shown[1:], strict=True))]
+    stops = list(accumulate(map(len, parts)))
+    masked, turns = _masked("".join(parts))
     tokens: list[Token] = []
-    f, cue, tail = 0, 0, -1  # the field, its line, and the field in which the word before ends
+    starts: list[int] = []
+    f, cue, tail, end = 0, 0, -1, 0  # the field, its line; the field in which the word before ends, and where it ends
     begins, base = fields[0].literal.begins(source), 0
-    for text, start, stop in words:
-        while stops[f] <= start:
-            f += 1
-            cue += "\n" in fields[f].join
-            base = -1
-        if base < 0:
+    for found in _RUN.finditer(masked):
+        text, (start, stop) = found[0], found.span()
+        if not _is_word(text):
+            # No word, but of the sentence of the word before. Sounds are hidden; between segments is a line break.
+            gap = masked[end:start] if tokens and belongs(text) else "\n"
+            if "\n" not in gap and (gap.isspace() or tokens[-1].signs):
+                tokens[-1].signs = f" {text}" if gap.isspace() else f"{tokens[-1].signs} {text}"
+            continue
+        if stops[f] <= start:
+            while stops[f] <= start:
+                f += 1
+                cue += "\n" in fields[f].join
             begins, base = fields[f].literal.begins(source), stops[f] - len(fields[f].literal)
-        own = fields[f]
+        own, end = fields[f], stop
         if stop <= stops[f]:
             copy: Copy = ((begins[start - base], begins[stop - base]),)
-            token = Token(text, key_of(text), copy, stream, own.start, own.end, own.speaker, cue)
-            last = f
+            token, last = Token(text, key_of(text), copy, stream, own.start, own.end, own.speaker, cue), f
         else:
-            parts = list(_parts(fields, stops, f, start, stop))
-            token, last = _spread(source, stream, parts, cue)
+            token, last = _spread(source, stream, list(_parts(fields, stops, f, start, stop)), cue)
         if f == tail:  # only the first word of a field has its start, only the last one its end
             token.start = tokens[-1].end = None
         tokens.append(token)
+        starts.append(start)
         tail = last
-    for n, signs in followed.items():
-        tokens[n].signs = signs
-    starts = [start for _, start, _ in words] if turns else []
     for turn in turns:
         if (n := bisect_left(starts, turn)) < len(tokens):
             tokens[n].begins_turn = True
     return tokens
+
+
+def _masked(text: str) -> tuple[str, list[int]]:
+    """A text without what is not spoken, which is as long, and where turns begin."""
+    if not _SUSPECT.search(text):
+        return text, []
+    masked = _MASK.sub(_hide, text)
+    if "*" in masked:
+        masked = splice(masked, ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked)))
+    turns = [found.end() for found in _TURN.finditer(masked)]
+    return _TURN.sub(_hide, masked) if turns else masked, turns
 
 
 #: The number of a field, and where a part of its text begins and ends.

@@ -126,12 +126,12 @@ class Transcript:
 
     def _stream(self, fields: Iterable[Field], track: Track, marks: bool = True) -> Stream:
         """A new stream; each string counts once, as a copy may turn out to be the words themselves."""
-        own: dict[int, Field] = {}
+        own: list[Field] = []
+        stream = Stream(own, track.new_mark, marks=marks)
         for field in fields:
             if field.literal.start not in self._literals:
-                own.setdefault(field.literal.start, field)
-        stream = Stream([*own.values()], track.new_mark, marks=marks)
-        self._literals |= {start: (field, stream) for start, field in own.items()}
+                self._literals[field.literal.start] = field, stream
+                own.append(field)
         return stream
 
     def _align(self, spoken: list[Spoken], tokens: Sequence[Token], marks: bool = True) -> list[Spoken]:
@@ -183,11 +183,12 @@ class Transcript:
         preceded = False
         before: tuple[object, object] = self._speaker or (None, None)
         for n, tokens in enumerate(spoken):
-            own = tokens[0]
-            spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
-            start, end, speaker = timing.get(n, (own.start, own.end, own.speaker))
-            if speaker is None:
-                speaker = next((token.speaker for token in tokens if token.speaker is not None), None)
+            own = spelled = tokens[0]
+            if not own.stream.case or not own.stream.marks:
+                spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
+            start, end, speaker = timing.get(n) or (own.start, own.end, own.speaker)
+            for token in tokens if speaker is None else ():
+                speaker = token.speaker if speaker is None else speaker
             self._cue = max(self._cue, first_cue + spelled.cue)
             if spelled.begins_turn or (track.channel, speaker) != before:
                 self._begin(track.channel, speaker, spelled.begins_turn)
