@@ -28,12 +28,17 @@ _SPELLINGS = {
 #: Every spelling of a mark. A hyphen is one only after a word, so it is not listed here.
 MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
 _MARKS_AFTER = MARK_CHARACTERS | {"-"}
-_OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
+# With the space before a detached mark (`Bonjour !`, `word, —`), which is removed with it.
+_MARK_AFTER = re.compile(rf"\s*+[{re.escape(''.join(_MARKS_AFTER))}]")
+_OPENING = r"[\s\"“”„‟«»‹›‘(\[{¿¡—–*_♪]"
+# An apostrophe opens a quotation in `'¿Qué?'`, but not in `'tis`; `...¿y qué?`, `… «dijo`.
+_BEGINNING = re.compile(rf"(?:{_OPENING}|['’](?=[¿¡]))*+(?:\.{{2,}}|…)?+{_OPENING}*+")
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
 _INVERTED = ("¿", "¡")
 # The last period of U.S. and a.m. belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
+_BRACKETS, _BRACKETS_AND_QUOTES = re.compile(r"(?:\s*+[)\]}])*+"), re.compile(r"(?:\s*+[)\]}\"“”‟«»‹›])*+")
 _DOTS = re.compile(r"\.{2,}")
 #: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
 _LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
@@ -73,7 +78,12 @@ QUOTE_PAIR = frozenset((PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
 #: Every quotation mark may open a quotation in some language, and those of QUOTES_AFTER may close one.
 QUOTES = frozenset('"“”„‟«»‹›')
 QUOTES_AFTER = QUOTES - {"„"}
-_DASHES = frozenset("–—―")
+_OPENING_SIGNS = {
+    PairedMark.OPEN_QUESTION: frozenset("¿"),
+    PairedMark.OPEN_EXCLAMATION: frozenset("¡"),
+    PairedMark.OPEN_QUOTE: QUOTES,
+    PairedMark.OPEN_DASH: frozenset("–—―"),
+}
 #: Characters around a word that restoration may add and remove.
 _CHANGEABLE = MARK_CHARACTERS | QUOTES | frozenset(_INVERTED)
 
@@ -105,15 +115,9 @@ class Label:
     @property
     def paired(self) -> frozenset[PairedMark]:
         """The paired marks in `before` and `after`, whatever their spelling."""
-        before, after = set(self.before), set(self.after)
-        found = {mark for mark in (PairedMark.OPEN_QUESTION, PairedMark.OPEN_EXCLAMATION) if mark in before}
-        if before & QUOTES:
-            found.add(PairedMark.OPEN_QUOTE)
-        if after & QUOTES_AFTER:
-            found.add(PairedMark.CLOSE_QUOTE)
-        if before & _DASHES:
-            found.add(PairedMark.OPEN_DASH)
-        return frozenset(found)
+        opening = {mark for mark, signs in _OPENING_SIGNS.items() if not signs.isdisjoint(self.before)}
+        closing = () if QUOTES_AFTER.isdisjoint(self.after) else (PairedMark.CLOSE_QUOTE,)
+        return frozenset((*opening, *closing))
 
     @property
     def signs(self) -> frozenset[str]:
@@ -134,7 +138,12 @@ class Label:
             return self
         if not mark and self.is_bound:
             return self
-        return replace(self, after=_set_mark(self.after, mark, ")]}" if quoted else ")]}" + "".join(QUOTES_AFTER)))
+        if found := _MARK_AFTER.search(self.after):
+            rest = _MARK_AFTER.sub("", self.after[found.end() :])
+            return replace(self, after=self.after[: found.start()] + mark + rest)
+        enclosing = (_BRACKETS if quoted else _BRACKETS_AND_QUOTES).match(self.after)
+        place = enclosing.end() if enclosing else 0
+        return replace(self, after=self.after[:place] + mark + self.after[place:])
 
 
 def fold(text: str) -> str:
@@ -187,28 +196,6 @@ def are_marks(text: str) -> bool:
     return bool(text) and _MARKS_AFTER.issuperset(text)
 
 
-def _set_mark(after: str, mark: str, enclosing: str) -> str:
-    """Replace the marks in `after`; a mark where there was none goes after any leading `enclosing` characters."""
-    rest: list[str] = []
-    place: int | None = None
-    for c in after:
-        if c in _MARKS_AFTER:
-            # The space before a detached mark (`Bonjour !`, `word, —`) is removed with it.
-            while len(rest) > (place or 0) and rest[-1].isspace():
-                rest.pop()
-            if place is None:
-                place = len(rest)
-        else:
-            rest.append(c)
-    if place is None:
-        place = 0
-        while place < len(rest) and (rest[place] in enclosing or rest[place].isspace()):
-            place += 1
-        while place and rest[place - 1].isspace():
-            place -= 1
-    return "".join(rest[:place]) + mark + "".join(rest[place:])
-
-
 def is_fixed(c: str) -> bool:
     """Whether a character beside a word is never changed: neither a mark nor white space, such as a bracket or a ♪."""
     return c not in _CHANGEABLE and c != "-" and not c.isspace()
@@ -219,36 +206,17 @@ def fixed_parts(label: Label) -> tuple[str, str]:
 
     White space before a mark is left out: it is removed with the mark.
     """
-    before = [c for c in label.before if c not in _CHANGEABLE]
-    after: list[str] = []
-    for c in label.after:
-        if c in _MARKS_AFTER:
-            while after and after[-1].isspace():
-                after.pop()
-        else:
-            after.append(c)
-    return "".join(before), "".join([c for c in after if c not in _CHANGEABLE])
+    sides = label.before, _MARK_AFTER.sub("", label.after)
+    before, after = ("".join([c for c in side if c not in _CHANGEABLE]) for side in sides)
+    return before, after
 
 
 def _core(text: str) -> tuple[int, int]:
     """(start, stop) of the word without the marks around it; (0, len) for a text without letters and digits."""
-    start, stop = 0, len(text)
     if text.isalnum():
-        return start, stop
-    # An apostrophe opens a quotation in `'¿Qué?'`, but not in `'tis`.
-    while start < stop and (
-        text[start] in _OPENING
-        or text[start].isspace()
-        or (text[start] in _APOSTROPHES and text[start + 1 : start + 2] in _INVERTED)
-    ):
-        start += 1
-    if dots := _DOTS.match(text, start):
-        start = dots.end()
-    elif start < stop and text[start] == "…":
-        start += 1
-    # `...¿y qué?`, `… «dijo`
-    while start < stop and (text[start] in _OPENING or text[start].isspace()):
-        start += 1
+        return 0, len(text)
+    found = _BEGINNING.match(text)
+    start, stop = found.end() if found else 0, len(text)
     while stop > start:
         c = text[stop - 1]
         previous = text[stop - 2] if stop - 2 >= start else ""

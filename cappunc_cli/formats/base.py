@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from cappunc_cli.document.words import Copy, Document, Notice
@@ -12,8 +13,9 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
 from cappunc_cli.formats.cue_reader import read_words
 from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, milliseconds
-from cappunc_cli.formats.markup import HIDDEN
-from cappunc_cli.formats.splice import changes, placeholders, shown, splice
+from cappunc_cli.formats.markup import HIDDEN, Visible
+from cappunc_cli.formats.speech import speech_in
+from cappunc_cli.formats.splice import changes, edits, placeholders, same_word, shown, splice
 
 #: How often words that are read back otherwise are reverted before nothing is written.
 _ATTEMPTS = 3
@@ -168,3 +170,47 @@ class CueFormat(RegionFormat):
         if not cues and self.missing and text.strip():
             raise BadInput(self.missing)
         return self.document(text, cues, notices)
+
+
+class EncodedFormat(CueFormat):
+    """A format whose text is in codes: its cues have what they show."""
+
+    lasting = True
+    replaceable = False
+
+    @abstractmethod
+    def written(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with new texts, as far as it has room and codes for them. Raises BadInput."""
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Write new texts into the codes.
+
+        A colon that makes a speaker's name of the words before it is left out, and whatever else would be misread.
+        """
+        old = document.texts
+        without_colons = [a if ":" in b else b for a, b in zip(old, texts, strict=True)]
+        for wanted in (texts, without_colons):
+            output = self.written(document, wanted) if list(wanted) != old else document.source
+            again = self.read(output).texts
+            if len(again) == len(old) and all(map(same_word, old, again)):
+                return output
+        return document.source
+
+    def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:
+        """A notice for each subtitle in which a word stays as it was."""
+        words = zip(document.words, texts, self.read(output).texts, strict=True)
+        kept = {word.cue: wanted for word, wanted, text in reversed(list(words)) if text != wanted}
+        what = "subtitle {}: “{}” has no room or no code in the file, so the word stays"
+        # A file of blocks has no lines.
+        return tuple(Notice(1, what.format(cue + 1, kept[cue])) for cue in sorted(kept))
+
+    def with_texts(self, document: Document, texts: Sequence[str]) -> Document:
+        """The document with new texts, whether or not the source has room and codes for them."""
+        new, cues, detail = iter(texts), list[Cue](), document.detail
+        for cue in detail.cues:
+            shown = cue.shown.text
+            changed = ((word.copy, next(new)) for word in speech_in(Visible(shown, [(0, 0, 0)])).words)
+            text = splice(shown, (edit for copy, new_text in changed for edit in edits(shown, copy, new_text)))
+            cues.append(cue._replace(shown=Visible(text, ())))
+        words = [replace(word, text=text) for word, text in zip(document.words, texts, strict=True)]
+        return replace(document, words=words, detail=replace(detail, cues=cues))

@@ -7,22 +7,26 @@ have no code in the file's table, stays as it is.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from unicodedata import normalize
 
-from cappunc_cli.document.labels import cached_strip, fixed_parts
+from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.base import EncodedFormat
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import CODES, Character, EncodedFormat, shown
-from cappunc_cli.formats.splice import PLACEHOLDER, Edit, placed, splice, word_edits
+from cappunc_cli.formats.markup import Character, of_codes
+from cappunc_cli.formats.splice import Edit, placed, placeholders, splice, word_edits
 
 _HEADER, _BLOCK, _FIELD = 1024, 128, 112
 _PADDING, _NEWLINE = "\x8f", "\x8a"
 #: The code tables of CCT; Latin is ISO 6937.
 CODE_TABLES = {"00": "", "01": "iso8859-5", "02": "iso8859-6", "03": "iso8859-7", "04": "iso8859-8"}
-_LATIN: str = CODES["ebu"]["latin"]
-_DIACRITICS = dict(enumerate(CODES["ebu"]["diacritics"], 0xC1))
+_CODES = tomllib.loads(Path(__file__).with_name("codes.toml").read_text("utf-8"))["ebu"]
+_LATIN: str = _CODES["latin"]
+_DIACRITICS = dict(enumerate(_CODES["diacritics"], 0xC1))
 _BYTES = {c: chr(0xA0 + i) for i, c in enumerate(_LATIN) if c != "\0"}
 _BYTES |= {mark: chr(byte) for byte, mark in reversed(_DIACRITICS.items())}
 
@@ -39,7 +43,7 @@ class EbuStl(EncodedFormat):
 
         Raises BadInput for a file that ends within a block, wrong counts, and unknown frame rates and code tables.
         """
-        return ((cue._replace(shown=shown(characters))) for cue, characters in _subtitles(text))
+        return ((cue._replace(shown=of_codes(characters))) for cue, characters in _subtitles(text))
 
     def written(self, document: Document, texts: Sequence[str]) -> str:
         """The source with new texts in its text fields, as far as they have room."""
@@ -68,12 +72,8 @@ class EbuStl(EncodedFormat):
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the padding of the text fields."""
-        edits: list[Edit] = []
-        for word in document.words:
-            replacement = PLACEHOLDER.join(fixed_parts(cached_strip(word.text)[1]))
-            edits += [(a, b, "" if i else replacement) for i, (a, b) in enumerate(word.places[0])]
-        edits += [(at + len(f.rstrip(_PADDING)), at + len(f), "") for at, f in _fields(document.source)]
-        return splice(document.source, edits)
+        padding = ((at + len(f.rstrip(_PADDING)), at + len(f), "") for at, f in _fields(document.source))
+        return splice(document.source, [*placeholders(document, document.texts), *padding])
 
 
 def _field(offset: int) -> int:

@@ -35,6 +35,8 @@ _BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|p|div)\b", re.IGNORECASE)
 _ANNOTATION = re.compile(r"<(?:/?rt|/ruby)\b", re.IGNORECASE)
 #: A no-break space in ASS.
 HARD_SPACE = r"\h"
+#: Stands for a CDATA section, whose text is shown: white space that no word and no mark reaches across.
+SECTION = "\x1c"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
 _STAMP = re.compile(r"<[0-9]")
 
@@ -67,6 +69,16 @@ class Visible:
                 result.append((place, place + length) if length else (place + start - at, place + end - at))
                 start = end
         return tuple(result)
+
+
+#: A character, and where its codes start and stop in the source.
+Character = tuple[str, int, int]
+
+
+def of_codes(characters: Sequence[Character]) -> Visible:
+    """The text of characters that the source has in codes."""
+    pieces = [(at, start, stop - start) for at, (_, start, stop) in enumerate(characters)]
+    return Visible("".join(c for c, _, _ in characters), pieces)
 
 
 def joined(parts: Sequence[Visible]) -> Visible:
@@ -108,6 +120,8 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
                 continue
         elif token == HARD_SPACE:
             shown = "\xa0"
+        elif token.startswith("<![CDATA["):
+            shown = SECTION
         elif token[0] in "\\|[" or _BREAK.match(token):
             shown = "\n"
         ruby = _ANNOTATION.match(token) is not None

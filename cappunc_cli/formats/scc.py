@@ -7,19 +7,21 @@ a mark is sent earlier, so that its caption appears at the same frame.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
+from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
-from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.base import EncodedFormat
 from cappunc_cli.formats.cues import Cue
-from cappunc_cli.formats.encoded import CODES, Character, EncodedFormat, shown
-from cappunc_cli.formats.splice import PLACEHOLDER, Edit, by_character, line_numbers, line_of, splice
+from cappunc_cli.formats.markup import Character, of_codes
+from cappunc_cli.formats.splice import Edit, by_character, line_of, placeholders, splice
 
 _HEADER = re.compile(r"[\s\ufeff]*+Scenarist_SCC[^\r\n]*")
 _LINE = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})([:;.,])([0-9]{2})[ \t]+([^\r\n]*)", re.MULTILINE)
@@ -27,18 +29,18 @@ _ANY_LINE = re.compile(r"^[ \t]*[^\s\ufeff][^\r\n]*", re.MULTILINE)
 _PAIR = re.compile(r"[0-9a-fA-F]{4}(?![^ \t])")
 _CODE = re.compile(r"[^ \t]+")
 
+_CODES = tomllib.loads(Path(__file__).with_name("codes.toml").read_text("utf-8"))["scc"]
 #: Characters by their bytes: of one byte that is not ASCII, and of two.
-_BASIC = dict(zip(b"\x2a\x5c\x5e\x5f\x60\x7b\x7c\x7d\x7e\x7f", CODES["scc"]["basic"], strict=True))
-_SPECIAL = dict(enumerate(CODES["scc"]["special"], 0x1130))
-_EXTENDED = {code: c for row in (0x1220, 0x1320) for code, c in enumerate(CODES["scc"][f"extended_{row:x}"], row)}
+_BASIC = dict(zip(b"\x2a\x5c\x5e\x5f\x60\x7b\x7c\x7d\x7e\x7f", _CODES["basic"], strict=True))
+_SPECIAL = dict(enumerate(_CODES["special"], 0x1130))
+_EXTENDED = {code: c for row in (0x1220, 0x1320) for code, c in enumerate(_CODES[f"extended_{row:x}"], row)}
 _BYTES = {c: byte for byte in range(0x20, 0x80) if (c := _BASIC.get(byte, chr(byte)))}
 _TWO_BYTES = {c: code for code, c in (*_EXTENDED.items(), *_SPECIAL.items())}
 #: What a decoder without extended characters shows in their place.
 _FALLBACK = {c: plain for c in _EXTENDED.values() if (plain := normalize("NFD", c)[0]).isalpha() and plain != c}
-_FALLBACK |= dict(zip(CODES["scc"]["replaced"], CODES["scc"]["fallback"], strict=True))
+_FALLBACK |= dict(zip(_CODES["replaced"], _CODES["fallback"], strict=True))
 #: Marks that are spelled with others.
 _SPELLED = {"…": "...", "–": "—", "―": "—"}
-
 _RESUME, _BACKSPACE, _CLEAR_ROW, _PAINT, _TEXT = 0x1420, 0x1421, 0x1424, 0x1429, 0x142A
 _ROLL_UP = (0x1425, 0x1426, 0x1427)
 _ERASE, _RETURN, _ERASE_HIDDEN, _SHOW = 0x142C, 0x142D, 0x142E, 0x142F
@@ -61,14 +63,12 @@ class _Token(NamedTuple):
     frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line: where its time code starts and its codes start and stop, its first frame, its pairs."""
+class _Line(NamedTuple):
+    """A line: where its time code starts and its codes start and stop, its first frame, the spans of its pairs."""
 
     start: int
     codes: tuple[int, int]
     frame: int
-    drops: bool
     pairs: Sequence[tuple[int, int]]
 
 
@@ -101,15 +101,13 @@ class _Decoder:
             self.column += second - 0x20
         elif first == 0x11 and second < 0x30:
             self._write(token._replace(text=" "))
-        elif first in (0x14, 0x15):
-            yield from self._control(_control(token.code), token.frame)
+        elif first == 0x14 and (token.code not in _ROLL_UP or self.mode not in _ROLL_UP):
+            if token.code in _CHANGES and self.shown:
+                yield self.subtitle(token.frame)
+            self._control(token.code, token.frame)
 
-    def _control(self, code: int, frame: int) -> Iterator[Cue]:
-        if code in _ROLL_UP and self.mode in _ROLL_UP:
-            return
+    def _control(self, code: int, frame: int) -> None:
         if code in _CHANGES:
-            if self.shown:
-                yield self.subtitle(frame)
             self.shown, self.since = {}, frame if code in (_PAINT, _RETURN, _SHOW) else None
         if code in (_RESUME, _PAINT, *_ROLL_UP):
             self.mode = code
@@ -121,21 +119,19 @@ class _Decoder:
             self.hidden = {}
         elif code == _RETURN:
             self.column = 0
-        elif code == _BACKSPACE and self.column:
+        written = self.hidden if self.mode == _RESUME else self.shown
+        if code == _BACKSPACE and self.column:
             self.column -= 1
-            self._written().pop((self.row, self.column), None)
+            written.pop((self.row, self.column), None)
         elif code == _CLEAR_ROW:
-            for place in [place for place in self._written() if place[0] == self.row and place[1] >= self.column]:
-                del self._written()[place]
-
-    def _written(self) -> dict[tuple[int, int], _Token]:
-        return self.hidden if self.mode == _RESUME else self.shown
+            for place in [place for place in written if place[0] == self.row and place[1] >= self.column]:
+                del written[place]
 
     def _write(self, token: _Token) -> None:
         if self.heard:
             if self.mode != _RESUME and self.since is None:
                 self.since = token.frame
-            self._written()[self.row, self.column] = token
+            (self.hidden if self.mode == _RESUME else self.shown)[self.row, self.column] = token
             self.column += 1
 
     def subtitle(self, end: int | None) -> Cue:
@@ -149,15 +145,12 @@ class _Decoder:
             characters.append((token.text, token.start, token.stop))
             last = row, column
         starts = [start for _, start, _ in characters]
-        return Cue(_time(self.since), _time(end), (min(starts), max(starts)), shown=shown(characters))
+        begin, until = (None if frame is None else round(frame * 1001 / 30) for frame in (self.since, end))
+        return Cue(begin, until, (min(starts), max(starts)), shown=of_codes(characters))
 
 
-def _time(frame: int | None) -> int | None:
-    return None if frame is None else round(frame * 1001 / 30)
-
-
-def _time_code(frame: int, sign: str, drops: bool) -> str:
-    if drops:
+def _time_code(frame: int, sign: str) -> str:
+    if sign != ":":
         tens, rest = divmod(frame, _TEN_MINUTES)
         frame += 18 * tens + 2 * max((rest - 2) // _MINUTE, 0)
     seconds, frames = divmod(frame, 30)
@@ -167,22 +160,20 @@ def _time_code(frame: int, sign: str, drops: bool) -> str:
 def _lines(source: str) -> Iterator[_Line]:
     """The lines after the header. Raises BadInput."""
     head = _HEADER.match(source)
-    begin, line_at = head.end() if head else 0, line_numbers(source)
-    for whole in _ANY_LINE.finditer(source, begin):
-        number = line_at(whole.start())
+    for whole in _ANY_LINE.finditer(source, head.end() if head else 0):
         found = _LINE.match(source, whole.start())
         if found is None:
-            raise BadInput("neither a time code nor codes such as 94ae", line=number)
+            raise BadInput("neither a time code nor codes such as 94ae", line=line_of(source, whole.start()))
         pairs = []
         for code in _CODE.finditer(source, *found.span(6)):
             if not _PAIR.fullmatch(code[0]):
-                raise BadInput(f"not a pair of bytes in hexadecimal: {code[0][:20]}", line=number)
+                what = f"not a pair of bytes in hexadecimal: {code[0][:20]}"
+                raise BadInput(what, line=line_of(source, whole.start()))
             pairs.append(code.span())
-        drops = found[4] != ":"
         hours, minutes, seconds, frames = map(int, found.group(1, 2, 3, 5))
         minutes += hours * 60
-        frame = (minutes * 60 + seconds) * 30 + frames - (2 * (minutes - minutes // 10) if drops else 0)
-        yield _Line(found.start(), found.span(6), frame, drops, pairs)
+        dropped = 0 if found[4] == ":" else 2 * (minutes - minutes // 10)
+        yield _Line(found.start(), found.span(6), (minutes * 60 + seconds) * 30 + frames - dropped, pairs)
 
 
 def _tokens(source: str, line: _Line) -> list[_Token]:
@@ -197,6 +188,8 @@ def _tokens(source: str, line: _Line) -> list[_Token]:
             repeated = -1
             continue
         repeated = code if 0x10 <= first < 0x20 else -1
+        if first == 0x15 and second < 0x30:  # the second field's
+            code -= 0x100
         if code in _SPECIAL:
             found.append(_Token(_SPECIAL[code], 0, start, stop, frame))
         elif code in _EXTENDED:
@@ -219,14 +212,14 @@ def _pieces(text: str, doubled: bool) -> list[str] | None:
     """The bytes of a text, each of two digits or, for a pair that must not be split, of four; None if it has none."""
     found: list[str] = []
     for c in "".join(_SPELLED.get(c, c) for c in text):
-        if c not in _BYTES and c not in _TWO_BYTES:
-            return None
-        if c not in _BYTES:
+        if c in _BYTES:
+            found.append(_with_parity(_BYTES[c], 1))
+        elif c in _TWO_BYTES:
             code = _TWO_BYTES[c]
             found += [_with_parity(_BYTES[_FALLBACK.get(c, " ")], 1)] if code in _EXTENDED else []
             found += [_with_parity(code, 2)] * (1 + doubled)
         else:
-            found.append(_with_parity(_BYTES[c], 1))
+            return None
     return found
 
 
@@ -273,18 +266,14 @@ class Scc(EncodedFormat):
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, without what fills up, and with the frames of changes."""
-        source = document.source
-        words: dict[int, str] = {}
-        for word in document.words:
-            parts = PLACEHOLDER.join(fixed_parts(cached_strip(word.text)[1]))
-            own = [at for start, stop in word.places[0] for at in range(start, stop)]
-            words |= dict.fromkeys(own, "") | {own[0]: parts}
+        source, words = document.source, dict[int, str]()
+        for start, stop, text in placeholders(document, document.texts):
+            words |= dict.fromkeys(range(start, stop), "") | {start: text}
         edits: list[Edit] = []
         for line in _lines(source):
-            tokens = _tokens(source, line)
             shown = ""
-            for token in tokens:
-                moment = f"@{token.frame}" if _control(token.code) in _CHANGES else ""
+            for token in _tokens(source, line):
+                moment = f"@{token.frame}" if token.code in _CHANGES else ""
                 shown += words.get(token.start, token.text) if token.text else f"<{token.code:04x}{moment}>"
             edits.append((line.start, line.codes[1], shown))
         return splice(source, edits)
@@ -309,14 +298,8 @@ def _decoded(source: str, strict: bool = False) -> Iterator[Cue]:
 
 
 def _invalid(why: str, source: str, at: int) -> BadInput:
-    return BadInput(
-        f"{why}: SCC cannot hold the result; cappunc convert writes other formats", line=line_of(source, at)
-    )
-
-
-def _control(code: int) -> int:
-    """A control code as one of the first field; other codes stay."""
-    return 0x1400 + (code & 0xFF) if code >> 8 == 0x15 and code & 0xFF < 0x30 else code
+    what = f"{why}: SCC cannot hold the result; cappunc convert writes other formats"
+    return BadInput(what, line=line_of(source, at))
 
 
 def _new_characters(document: Document, texts: Sequence[str], tokens: Sequence[_Token]) -> Mapping[int, str]:
@@ -344,7 +327,7 @@ def _line_edits(source: str, line: _Line, tokens: Sequence[_Token], new: Mapping
         own = list(group)
         at += len(own)
         if not is_text:
-            if any(_control(token.code) in _CHANGES for token in own):
+            if any(token.code in _CHANGES for token in own):
                 begun, shift = begun or not grown, 0 if begun else grown
         elif any(token.start in new for token in own):
             first = bisect_right(starts, own[0].start) - 1
@@ -364,4 +347,4 @@ def _line_edits(source: str, line: _Line, tokens: Sequence[_Token], new: Mapping
     if shift:
         if line.frame < shift:
             raise _invalid("a line would begin before zero", source, line.start)
-        yield line.start, line.start + 11, _time_code(line.frame - shift, source[line.start + 8], line.drops)
+        yield line.start, line.start + 11, _time_code(line.frame - shift, source[line.start + 8])

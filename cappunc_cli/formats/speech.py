@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.markup import HIDDEN, Visible, has_entity, visible
+from cappunc_cli.formats.markup import HIDDEN, SECTION, Visible, has_entity, visible
 from cappunc_cli.formats.nonspeech import are_signs, find_nonspeech, has_letters, is_address, last_marks
 from cappunc_cli.formats.splice import BREAKS
 
@@ -175,7 +175,7 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
 
 
 def _attaches(run: str, gap: str) -> bool:
-    return bool(run and gap) and _ATTACHED.issuperset(run) and BREAKS.search(gap) is None
+    return bool(run and gap) and _ATTACHED.issuperset(run) and SECTION not in gap and BREAKS.search(gap) is None
 
 
 def _with_marks(text: str, word: Span, end: int) -> Span:

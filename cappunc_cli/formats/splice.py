@@ -250,11 +250,15 @@ def changes(document: Document, texts: Sequence[str]) -> Iterator[Edit]:
                 yield from edits(source, copy, at_copy(source, copy, word.text, text))
 
 
-def placeholders(document: Document) -> Iterator[Edit]:
-    """The edits that put a placeholder in place of each copy of a word; brackets around it stay."""
+def placeholders(document: Document, texts: Sequence[str] = ()) -> Iterator[Edit]:
+    """The edits that put a placeholder in place of each copy of a word; brackets around it stay.
+
+    `texts` are those of the words where the source has them in codes.
+    """
     source = document.source
-    for copy in (copy for word in document.words for copy in word.places):
-        start, stop = copy[0]
-        text = source[start:stop] if len(copy) == 1 and source[start] != "&" else shown(source, copy)
+    for i, copy in ((i, copy) for i, word in enumerate(document.words) for copy in word.places):
+        (start, stop), *others = copy
+        plain = not others and source[start] != "&"
+        text = texts[i] if texts else source[start:stop] if plain else shown(source, copy)
         yield start, stop, PLACEHOLDER.join(fixed_parts(cached_strip(text)[1]))
-        yield from ((a, b, "") for a, b in copy[1:])
+        yield from ((a, b, "") for a, b in others)

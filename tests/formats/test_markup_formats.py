@@ -254,3 +254,21 @@ def test_an_empty_ruby_text_is_nothing() -> None:
 )
 def test_an_emoji_is_no_word(source: str) -> None:
     assert formats.read(source).texts == ["first", "we", "went"]
+
+
+@pytest.mark.parametrize("between", [" <![CDATA[x]]> ", "<![CDATA[x]]>", " <![CDATA[x]]>", "<![CDATA[x]]> "])
+@pytest.mark.parametrize("mark", ["–", "...", ",", "!"])
+def test_a_mark_after_a_cdata_section_is_not_that_of_the_word_before_it(between: str, mark: str) -> None:
+    source = f"<tt><body><div><p begin='1s' end='2s'>here and{between}{mark} so</p></div></body></tt>"
+    document = formats.read(source)
+    assert [strip(word.text)[0] for word in document.words] == ["here", "and", "so"]
+    output = formats.write(document, ["Here", "and,", document.words[2].text])
+    assert output == source.replace("here and", "Here and,")
+    formats.verify(document, output)
+
+
+def test_a_cdata_section_parts_words() -> None:
+    source = "<tt><body><div><p begin='1s' end='2s'>so<![CDATA[&]]>we left</p></div></body></tt>"
+    document = formats.read(source)
+    assert document.texts == ["so", "we", "left"]
+    assert formats.write(document, ["So", "We", "left."]) == source.replace("so<", "So<").replace("we left", "We left.")
