@@ -1,4 +1,4 @@
-"""The whole flow: words, chunks, probabilities, labels, new words; for one text, many, and long ones in sections."""
+"""The whole flow: words, chunks, probabilities, labels, new words; long texts are decided in sections."""
 
 from __future__ import annotations
 
@@ -62,26 +62,16 @@ def restore(
         require("the text of a word", word.text, str, "a str")
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
-    (texts,) = restore_all([words], model, options, progress)
-    return texts
+    return restored(words, model, options, progress)
 
 
-def restore_all(
-    texts: Sequence[Sequence[Word]],
-    model: Model,
-    options: Options,
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[list[str]]:
-    """For each text, the new texts of its words as in `restore`.
-
-    `progress` is called with the number of words of all texts that the model has read. Raises CappuncError.
-    """
-    read = [as_read(words, model, options) for words in texts]
-    rows = probabilities_of_each([one.parts for one in read], model, options, progress)
-    for one in read:
-        # Rows are not kept while the caller writes the result: they are many times as large as their text.
-        new = rewrite(one.parts, next(rows), model, options)
-        yield one.joined(new) if one.signs else new
+def restored(
+    words: Sequence[Word], model: Model, options: Options, progress: Callable[[int], None] | None = None
+) -> list[str]:
+    """As `restore`, of words that are known to be valid."""
+    read = as_read(words, model, options)
+    new = rewrite(read.parts, probabilities(read.parts, model, options, progress), model, options)
+    return read.joined(new) if read.signs else new
 
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:

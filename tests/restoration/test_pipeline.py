@@ -16,7 +16,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import restore, restore_all, rewrite
+from cappunc_cli.restoration.pipeline import restore, rewrite
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
 BARE = [
@@ -392,12 +392,11 @@ def many(count: int) -> list[Word]:
     return [Word(rng.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
 
 
-def test_restoring_texts_together_equals_one_by_one() -> None:
-    texts = [many(count) for count in (0, 1, 40, 700, 0, 3)]
+def test_the_words_read_so_far_are_told() -> None:
     heard: list[int] = []
-    assert list(restore_all(texts, MODEL, Options(), heard.append)) == [restore(text, MODEL) for text in texts]
+    restore(many(700), MODEL, Options(), heard.append)
     assert heard == sorted(heard)
-    assert heard[-1] == sum(map(len, texts))
+    assert heard[-1] == 700
 
 
 def test_where_two_sections_of_a_long_text_meet_it_is_restored_as_one() -> None:

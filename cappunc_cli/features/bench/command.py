@@ -32,7 +32,7 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities_of_each, rewrite
+from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
 #: Parts of a cold start, in order.
@@ -70,7 +70,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     times = [time.perf_counter()]
     document = formats.read(data.decode(), name)
     times.append(time.perf_counter())
-    (rows,) = probabilities_of_each([document.words], model, options)
+    rows = probabilities(document.words, model, options)
     times.append(time.perf_counter())
     texts = rewrite(document.words, rows, model, options)
     times.append(time.perf_counter())
