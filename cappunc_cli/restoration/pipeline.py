@@ -16,6 +16,7 @@ from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
@@ -127,7 +128,7 @@ def probabilities_of_each(
     `progress` is called with the number of words of all texts that the model has read. Of `live` texts, whose words are
     still to come, these are the pauses after the last word of each (ms), as far as known. Raises CappuncError.
     """
-    window, overlap, min_words_cut = options.windows(model.config)
+    code, (window, overlap, min_words_cut) = _code(model, options), options.windows(model.config)
     bare = [cached_strip(word.text)[0] for words in texts for word in words]
     silence: list[int | None] = [None] * len(bare)
     if options.pauses:
@@ -138,7 +139,7 @@ def probabilities_of_each(
     chunks = [
         split(len(words), window, overlap, min_words_cut, start) for words, start in zip(texts, starts, strict=False)
     ]
-    code, together = _code(model, options), [*chain.from_iterable(chunks)]
+    together = [*chain.from_iterable(chunks)]
     members = model.members(code) if model.ensemble else []
     others = [member.engine.predict(bare, silence, turns, together) for member, _ in members]
     read = model.engine.predict(bare, silence, turns, together)
@@ -155,7 +156,8 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     """
     stripped = [cached_strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
-    lexicon = model.lexicons[_code(model, options)]
+    code = _code(model, options)
+    lexicon = model.lexicons[code]
     if not live:
         lexicon = with_witnesses(lexicon, bare, labels)
     if lexicon.shares:
@@ -178,7 +180,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
-        conventions=options.conventions(model.config),
+        conventions=language(code),
         lexicon=lexicon,
     )
 

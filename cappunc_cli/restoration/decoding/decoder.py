@@ -50,7 +50,6 @@ from cappunc_cli.restoration.decoding.passage import (
     Posteriors,
     Probabilities,
     columns,
-    contain_any,
     place_marks,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
@@ -266,10 +265,10 @@ def capital_probability(
 
     `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
     """
-    text, marks = passage.posteriors, placed.columns
-    ended = text.ended(marks)
+    text, (marks, ended, *beside) = passage.posteriors, placed
+    quoted_before, quoted_after = (np.array([not QUOTES.isdisjoint(text) for text in texts]) for texts in beside)
     # `“What?” he asked`: the sentence may go on or end here.
-    open_end = _IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
+    open_end = _IS_OPEN[marks] | (quoted_after & ended & (marks != PERIOD))
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
     less_probable = shift_odds(within, np.full_like(within, -tuned.COMMA_COST))
     within = np.where(after_comma & ~text.has[WordProperty.ALWAYS_CAPITAL], less_probable, within)
@@ -279,7 +278,7 @@ def capital_probability(
     after_turn = np.append(False, passage.turn_ends[:-1])
     starts |= after_turn & np.append(False, marks[:-1] == NONE)
     starts &= ~(text.has[NO_START].any(0) | known.free_start)
-    after_open = np.append(False, open_end[:-1]) | after_turn | contain_any(QUOTES, placed.before)
+    after_open = np.append(False, open_end[:-1]) | after_turn | quoted_before
     probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
     return probability
 
@@ -320,7 +319,7 @@ def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> lis
         mixed |= cases == UPPER
     if not mixed.any():
         return labels
-    starts = np.append(True, passage.posteriors.ended(placed.columns)[:-1])
+    starts = np.append(True, placed.ended[:-1])
     for i in np.flatnonzero(mixed).tolist():
         word = passage.bare[i]
         if cases[i] == UPPER:

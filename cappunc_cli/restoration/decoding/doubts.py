@@ -181,7 +181,8 @@ def _doubtful_cases(passage: Passage, known: Evidence, free: Flags, below: float
     text, labels, (cases, marks) = passage.posteriors, passage.labels, columns(passage.labels)
     capital = 1 - text.cases[:, LOWER]
     within = capital_within_sentence(text, capital)
-    placed = PlacedMarks(marks.astype(np.intp), [label.before for label in labels], [label.after for label in labels])
+    beside = [label.before for label in labels], [label.after for label in labels]
+    placed = PlacedMarks(marks.astype(np.intp), text.ended(marks), *beside)
     not_lower = capital_probability(passage, placed, known, capital, within)
     probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
     # In upper case next to another such word: a sign on the screen, a title, a shout.

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, contain_any, place_marks
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, place_marks
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -145,9 +145,8 @@ def place_paired_marks(passage: Passage, marks: Indices, scores: Rows, free: Fla
     if pairs:
         marks = _close_questions(passage, marks, scores, free)
     placed = place_marks(passage, marks)
-    before, after = placed.before, placed.after
+    _, ended, before, after = placed
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
-    ended = passage.posteriors.ended(marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if passage.asked & QUOTE_PAIR:
         opens, closes = _find_quotations(passage, ended)
@@ -254,14 +253,14 @@ def _place_opening_marks(
     (closes, quote), (before, after) = closed, sides
     opening = frozenset(passage.conventions.opening)
     parts = [_split_at_mark(word) for word in passage.bare]
-    opened = contain_any(opening, before) | contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
+    opened = _contain_any(opening, before) | _contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
     no_word = passage.posteriors.has[WordProperty.NO_WORD]
     openers = {
         mark: _Opener(opener, np.where(no_word, _NEVER, _odds(passage, PairedMark(opener))))
         for mark, opener in _pairs(passage).items()
     }
     closes_within = np.array([mark != "" for _, mark, _ in parts])
-    closing = contain_any(_CLOSING_SET, after) | closes_within
+    closing = _contain_any(_CLOSING_SET, after) | closes_within
     keep, committed = passage.options.existing == "keep", passage.committed
     # Where the clause begins, and the first of its words that may get an opening mark.
     start = first = 0
@@ -284,6 +283,11 @@ def _place_opening_marks(
             after[i] = _place_opening_mark(i, max(first, committed), openers[mark], forms, sides)
         if ended[i] or mark or passage.turn_ends[i]:
             start = first = i + 1
+
+
+def _contain_any(characters: frozenset[str], texts: Sequence[str]) -> Flags:
+    """Which texts contain one of these characters, [n]."""
+    return np.array([text != "" and not characters.isdisjoint(text) for text in texts], np.bool_)
 
 
 def _place_opening_mark(i: int, start: int, opener: _Opener, forms: Sequence[str], sides: Sides) -> str:

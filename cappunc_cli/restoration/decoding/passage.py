@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -156,9 +156,10 @@ class Passage:
 
 
 class PlacedMarks(NamedTuple):
-    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
+    """The columns of the marks, which words end a sentence, and the texts `before` and `after` each word, [n]."""
 
     columns: Indices
+    ended: Flags
     before: list[str]
     after: list[str]
 
@@ -171,7 +172,7 @@ def place_marks(passage: Passage, marks: Indices) -> PlacedMarks:
         if label.after and label.mark != name:
             label = label.with_mark(name, quoted=language.is_quoted(name))
         after.append(label.after or name)
-    return PlacedMarks(marks, [label.before for label in passage.labels], after)
+    return PlacedMarks(marks, passage.posteriors.ended(marks), [label.before for label in passage.labels], after)
 
 
 def restrict_posteriors(rows: Rows, has: WordProperties, config: ModelConfig) -> Posteriors:
@@ -234,11 +235,6 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
         title=longer > 5 and (high - uppers) * 10 >= longer * 8,
         punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(labels),
     )
-
-
-def contain_any(characters: frozenset[str], texts: Iterable[str]) -> Flags:
-    """Which texts contain one of these characters, [n]."""
-    return np.array([text != "" and not characters.isdisjoint(text) for text in texts], np.bool_)
 
 
 def move(table: Rows, source: int, target: int, rows: Flags) -> None:

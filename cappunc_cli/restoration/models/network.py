@@ -60,7 +60,7 @@ class Pieces:
 
     def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
         """The chunk, or overlapping windows of at most `most` pieces over one that has more."""
-        parts, window = [chunk], len(chunk)
+        parts, window = [chunk], chunk.stop - chunk.start
         while max(map(self.length, parts)) > most:
             window = max(window * 5 // 8, 1)
             parts = split(len(chunk), window, window * 2 // 5, first=chunk.start)
