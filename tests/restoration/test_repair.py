@@ -9,6 +9,7 @@ import pytest
 from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
+from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.inspection import examine
@@ -182,9 +183,11 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     assert {doubt.instead for doubt in text_read.doubts(0.5) if doubt.index == 17} <= {"Anna/peter", "anna/Peter"}
     restorer = Restorer(english, Options(), {})
     words = [Word(word.text.lower().rstrip(".,?")) for word in document.words]
-    texts, rows = restorer.restore(words)
-    assert (texts, len(rows)) == (restore(words, english), len(words))
-    assert "home--I" in texts
+    sample = restorer.sample(Source("talk.txt", document.words), words)
+    assert sample.hypothesis == restore(words, english)
+    assert sample.probabilities is not None
+    assert len(sample.probabilities) == len(words)
+    assert "home--I" in sample.hypothesis
 
 
 @pytest.mark.parametrize("width", [32, 42])
