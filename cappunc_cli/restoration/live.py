@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.recurrent import GruEngine, GruReading, GruWindow, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import probabilities_of_each, read_passage, written
+from cappunc_cli.restoration.pipeline import Parted, probabilities_of_each, read_passage, written
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
@@ -71,14 +72,19 @@ class LiveRestorer:
             raise WrongUsage("quotation marks cannot be restored live: the end of a quotation is not known in time")
         self._model, self._look_ahead, self._every = model, look_ahead, every
         self._options = replace(options, existing="replace") if options.existing == "auto" else options
-        #: The last committed words followed by the pending ones, and the texts of the former.
+        self._lexicon = model.lexicons[self._options.conventions(model.config).code]
+        #: The last committed words followed by the pending ones, and the texts of the former. Words that are glued
+        #: together (`home--I`) are several here.
         self._words: list[Word] = []
         self._committed: list[str] = []
+        #: The words, as they were added, whose texts have not been returned, and the texts of the first one's parts.
+        self._added: deque[Parted] = deque()
+        self._parts: list[str] = []
 
     @property
     def pending(self) -> int:
-        """The number of words that are not committed yet."""
-        return len(self._words) - len(self._committed)
+        """The number of words whose texts have not been returned yet."""
+        return len(self._added)
 
     def feed(self, word: Word) -> list[str]:
         """Add the next word, and return the texts of the words that are due; raises CappuncError."""
@@ -90,19 +96,25 @@ class LiveRestorer:
 
         `silence` is the time since the last word (ms), if known. Raises CappuncError.
         """
-        return self._answer(self.request(self.pending if count is None else min(count, self.pending), True, silence))
+        return self._answer(self.request(count, True, silence))
 
     def end(self) -> list[str]:
         """End the text with the last word, and return the texts of all pending words; raises CappuncError.
 
         The next word begins a new text.
         """
-        texts = self._answer(self.request(self.pending, False))
+        texts = self._answer(self.request(None, False))
         self.reset()
         return texts
 
     def add(self, word: Word) -> None:
         """Add the next word."""
+        parted = Parted.of([word], self._lexicon)
+        self._added.append(parted)
+        for part in parted.parts:
+            self._add(part)
+
+    def _add(self, word: Word) -> None:
         self._words.append(word)
 
     def follow(self) -> None:
@@ -112,11 +124,15 @@ class LiveRestorer:
 
     def due(self) -> LiveRequest | None:
         """The request for the words that have enough look-ahead; None if there are too few."""
-        count = self.pending - self._look_ahead
-        return self.request(count if count >= self._every else 0, True)
+        count = len(self._words) - len(self._committed) - self._look_ahead
+        return self._request(count if count >= self._every else 0, True)
 
-    def request(self, count: int, continues: bool, silence: int | None = None) -> LiveRequest | None:
-        """The request for the first `count` pending words; None if `count` is 0."""
+    def request(self, count: int | None, continues: bool, silence: int | None = None) -> LiveRequest | None:
+        """The request for the first `count` pending words (None: all); None if there are none."""
+        parts = sum(len(one.parts) for one in islice(self._added, count)) - len(self._parts)
+        return self._request(parts, continues, silence)
+
+    def _request(self, count: int, continues: bool, silence: int | None = None) -> LiveRequest | None:
         return LiveRequest(count, continues, silence, self._window(count, silence)) if count > 0 else None
 
     def _answer(self, request: LiveRequest | None) -> list[str]:
@@ -136,8 +152,7 @@ class LiveRestorer:
     def take(self, request: LiveRequest, reading: Any) -> list[str]:
         """Commit the words of a request, given the model's reading of it, and return their texts."""
         texts = self._decided(self._words, reading, self._committed, request)
-        self._commit(texts)
-        return texts
+        return self._commit(texts)
 
     def _decided(self, words: Sequence[Word], rows: Rows, committed: Sequence[str], request: LiveRequest) -> list[str]:
         """The texts of the words of a request, of which there are `rows`, as of the `committed` ones before them."""
@@ -148,15 +163,23 @@ class LiveRestorer:
 
     def reset(self) -> None:
         """Begin a new text; pending words are discarded."""
-        self._words, self._committed = [], []
+        self._words, self._committed, self._parts = [], [], []
+        self._added.clear()
 
     def _window(self, _count: int, _silence: int | None) -> Any:
         return list(self._words)
 
-    def _commit(self, texts: Sequence[str]) -> None:
+    def _commit(self, texts: Sequence[str]) -> list[str]:
+        """Commit words, and return the texts of those that are whole."""
         self._committed += texts
         dropped = max(len(self._committed) - CONTEXT, 0)
         del self._committed[:dropped], self._words[:dropped]
+        self._parts += texts
+        whole = []
+        while self._added and len(self._parts) >= (count := len(self._added[0].parts)):
+            whole += self._added.popleft().joined(self._parts[:count])
+            del self._parts[:count]
+        return whole
 
 
 class LiveGruRestorer(LiveRestorer):
@@ -176,8 +199,8 @@ class LiveGruRestorer(LiveRestorer):
         #: The probabilities of the last committed words.
         self._rows: deque[Rows] = deque(maxlen=_ROWS)
 
-    def add(self, word: Word) -> None:
-        super().add(word)
+    def _add(self, word: Word) -> None:
+        super()._add(word)
         if self._pauses and self._options.pauses:
             # Without a start, it does not depend on the pace of the words before.
             known = self._words if word.start is not None else self._words[-2:]
@@ -194,9 +217,9 @@ class LiveGruRestorer(LiveRestorer):
         self._rows.extend(reading.rows[: request.count])
         # The state of the last word is not kept: the pause after it may not have been known.
         self._kept = reading.kept[request.count : max(len(request.window.words), request.count + 1)].copy()
-        self._commit(texts)
+        whole = self._commit(texts)
         del self._pauses[: len(self._pauses) - len(self._words)]
-        return texts
+        return whole
 
     def reset(self) -> None:
         super().reset()

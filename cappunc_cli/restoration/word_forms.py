@@ -17,12 +17,8 @@ _INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
 DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 #: `i-i'm`, `b-but`, `th-that's`: the beginning of a word said again, a letter or two consonants.
 STUTTER = re.compile(r"(?:([^\W\d_]|[^\W\d_aeiou]{2})-)(?:\1-)*(\1(?:['’]?[^\W\d_]+(?:['’][^\W\d_]+)*)?)")
-#: A dash or dots between two words.
-_GLUE = re.compile(r"(--+|—|…|\.{2,})")
 #: Letters from which on an acronym is told from a word with its ending.
 _SHORTEST_ACRONYM = 3
-#: Between two words that are written as one: `well...okay`.
-JOINED = ".."
 #: `xixe`, but not French `vie`.
 _ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
 
@@ -44,8 +40,6 @@ def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
         return "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
     if form is None:
         form = ordinal_form(word, language) or _inflected(word, lexicon, language)
-    if form is None:
-        form = glued_form(word, lexicon, language)
     if form is None and STUTTER.fullmatch(word):
         form = "-".join(capital(part) for part in word.split("-"))
     if form is None:
@@ -53,14 +47,6 @@ def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
         sides = [_compound(side, lexicon, language) for side in word.split("/")] if parted else [_named(word, language)]
         form = "/".join(sides)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
-
-
-def glued_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
-    """`know--I`, `anna--BMW`: words on both sides of a dash, which are written as anywhere; None for one word."""
-    parts = _GLUE.split(word) if JOINED in word or "--" in word or "—" in word or "…" in word else []
-    if len(parts) < 3:
-        return None
-    return "".join(capital(part) if part in language.always_capital else lexicon.get(part) or part for part in parts)
 
 
 def ordinal_form(word: str, language: Language) -> str | None:
@@ -90,7 +76,7 @@ def _inflected(word: str, lexicon: Lexicon, language: Language) -> str | None:
 
 def start_form(form: str, language: Language) -> str:
     """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
-    lower = language.elided(form) or (form[:1].isalpha() and _GLUE.split(form)[0].partition("-")[0].islower())
+    lower = language.elided(form) or (form[:1].isalpha() and form.partition("-")[0].islower())
     return capital(form) if lower else form
 
 

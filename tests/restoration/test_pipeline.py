@@ -145,9 +145,9 @@ def test_pauses_and_turns_are_used_and_pauses_can_be_ignored() -> None:
         (
             "en",
             "auto",
-            "in the u.s.a at 3 p.m and well...okay",
-            {"u.s.a": (Case.CAPITAL, ""), "p.m": (Case.CAPITAL, ""), "well...okay": (Case.UPPER, "")},
-            "In the U.S.A at 3 p.m and Well...okay",
+            "in the u.s.a at 3 p.m and so on",
+            {"u.s.a": (Case.CAPITAL, ""), "p.m": (Case.CAPITAL, "")},
+            "In the U.S.A at 3 p.m and so on",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.evaluation.datasets import Source
+from cappunc_cli.features.evaluate.inputs import Source
 from cappunc_cli.features.evaluate.restorer import Restorer
 from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.inspection import examine
@@ -129,9 +129,12 @@ def test_both_sides_of_a_sign_are_words(english: Model, text: str, parts: list[s
         ("you said--i know but i-i'm not sure", {"said--I", "I-I'm"}),
         ("well—i went home and he said…i know", {"Well—I", "said…I"}),
         ("you waited--then it rained", {"waited--then"}),
+        ("he called--london was cold", {"called--London"}),
+        ("give it to him/i know", {"him/I"}),
+        ("we saw bmw--anna and nato/ibm", {"BMW--Anna", "NATO/IBM"}),
     ],
 )
-def test_a_stream_knows_both_sides_of_a_dash(english: Model, text: str, parts: set[str]) -> None:
+def test_a_stream_knows_both_sides_of_a_sign(english: Model, text: str, parts: set[str]) -> None:
     stream = LiveRestorer(english)
     texts = [text for word in map(Word, text.split()) for text in stream.feed(word)]
     assert parts <= {text.rstrip(",.?") for text in [*texts, *stream.end()]}

@@ -176,7 +176,7 @@ class _Connection:
         try:
             while (message := await self._message()) is not None:
                 await self._process(message)
-            await self._restore(self._stream.request(self._stream.pending, False))
+            await self._restore(self._stream.request(None, False))
             self._written.append(self._input.ending)
             await self._send()
             code = _GOING_AWAY if self._stopped.is_set() else _NORMAL
@@ -204,7 +204,7 @@ class _Connection:
                 if stopping.done():
                     return None
                 count, silence = self._output.overdue()
-                await self._restore(self._stream.request(min(count, self._stream.pending), True, silence))
+                await self._restore(self._stream.request(count, True, silence))
                 await self._send()
         finally:
             receiving.cancel()

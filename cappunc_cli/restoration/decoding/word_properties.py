@@ -15,7 +15,7 @@ from cappunc_cli.document.labels import Case, Label, capital, strip, upper
 from cappunc_cli.languages import Language
 from cappunc_cli.languages.language import DEGREE, FILE_NAME, is_number
 from cappunc_cli.restoration.lexicon import Lexicon
-from cappunc_cli.restoration.word_forms import DOTTED, JOINED, STUTTER, glued_form, mixed_form, ordinal_form
+from cappunc_cli.restoration.word_forms import DOTTED, STUTTER, mixed_form, ordinal_form
 
 #: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
 _DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
@@ -213,13 +213,13 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
     # `e.t.`; what is lower-case with periods is listed: `a.m.`, Dutch `d.w.z.`
     dotted = letters and acronym and form is None and not language.abbreviates(plain)
-    never_upper = long or degree or elided_initials or stem in language.never_upper or JOINED in plain
+    never_upper = long or degree or elided_initials or stem in language.never_upper
     stutter = STUTTER.fullmatch(plain)
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
-    glued, listed = glued_form(plain, lexicon, language) not in (None, plain), plain in language.forms
-    always = plain in language.always_capital or listed or ordinal or glued
-    own_form = digraph or clitic or clan or ordinal or elided_initials or listed or glued or stutter is not None
+    listed = plain in language.forms
+    always = plain in language.always_capital or listed or ordinal
+    own_form = digraph or clitic or clan or ordinal or elided_initials or listed or stutter is not None
     linked = (name != stem and name in language.linking) or ("." in stem and stem in language.never_upper)
     found = _written_properties(word) | {
         WordProperty.HAS_FORM: form is not None,
