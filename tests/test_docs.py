@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import cappunc_cli as cappunc
 from cappunc_cli.cli.main import COMMANDS, app
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.input_files import format_suffixes
+from cappunc_cli.files.jobs import format_suffixes
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.formats.json import DIALECTS
 from cappunc_cli.restoration.models.registry import ENGINES, installed

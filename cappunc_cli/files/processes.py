@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.run import Executor
 from cappunc_cli.files.worker import Result, Worker

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.storage import content_hash, file_tag, is_pipe, is_url, joined, read_bytes, write_result
+from cappunc_cli.files.jobs import Job
+from cappunc_cli.files.storage import content_hash, is_pipe, is_url, joined, read_bytes, write_result
 from cappunc_cli.files.urls import Entry, stat_urls, walk_url
 
 #: The directory of the parts, of the lock and of the report.
@@ -72,10 +72,10 @@ class Record:
         for job in jobs:
             if not job.tag and not is_pipe(job.source):
                 # What cannot be accessed has no tag: the file's reader will report it.
-                entry = remote.get(job.source) if is_url(job.source) else _local_entry(job.source)
+                entry = remote.get(job.source) if is_url(job.source) else local_entry(job.source)
                 job = job if entry is None else replace(job, tag=entry.tag, size=entry.size)
             name, source = self._below(job), self._source(job)
-            found = _local_entry(str(job.target)) if there is None else there.get(name)
+            found = local_entry(str(job.target)) if there is None else there.get(name)
             if found is not None:
                 own = [line for line in lines.get(name, ()) if line.source == source and not is_pipe(job.source)]
                 if self._is_done(job, own, found.size):
@@ -148,13 +148,13 @@ def _walked(url: str) -> Iterator[Entry]:
         yield from walk_url(url, hidden=True)
 
 
-def _local_entry(name: str) -> Entry | None:
-    """The entry of a local file; None if it cannot be accessed."""
+def local_entry(name: str) -> Entry | None:
+    """The entry of a local file, with its modification time (ns) in the tag; None if it cannot be accessed."""
     try:
-        found = Path(name).stat()
+        found = os.stat(name)  # noqa: PTH116 (Path.stat may raise for an odd name)
     except OSError:
         return None
-    return Entry(name, name, found.st_size, file_tag(found))
+    return Entry(name, name, found.st_size, f"{found.st_size}-{found.st_mtime_ns}")
 
 
 def _parsed(text: bytes) -> Line | None:

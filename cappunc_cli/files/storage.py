@@ -233,11 +233,6 @@ def is_standard_output(name: str) -> bool:
     return found is not None and stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) == file_identity(name)
 
 
-def file_tag(found: os.stat_result) -> str:
-    """The tag of a local file, which changes with its content: size and modification time (ns)."""
-    return f"{found.st_size}-{found.st_mtime_ns}"
-
-
 def content_hash(data: bytes) -> str:
     """The hash by which results are compared."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()

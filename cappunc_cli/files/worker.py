@@ -21,16 +21,14 @@ from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job, refuse_name
 from cappunc_cli.files.output import shown_utf_8, unified_diff
-from cappunc_cli.files.plan import refuse_name
-from cappunc_cli.files.record import Record
+from cappunc_cli.files.record import Record, local_entry
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import (
     about,
     content_hash,
     file_identity,
-    file_tag,
     is_url,
     read_bytes,
     write_atomic,
@@ -124,15 +122,9 @@ def in_threads(work: Callable[[_Item], _Done], items: Sequence[_Item], names: It
 
 
 def read_input(job: Job) -> tuple[bytes, Job]:
-    """All bytes of a job's input, and the job with its version. Raises CappuncError and OSError."""
-    tag = job.tag
-    if not is_url(job.source):
-        try:
-            tag = file_tag(os.stat(job.source))  # noqa: PTH116  # before it is read: what changes later is read again
-        except OSError:
-            tag = ""
+    """All bytes of a job's input, and the job with their hash if it is overwritten. Raises CappuncError and OSError."""
     data = read_bytes(job.source)
-    return data, replace(job, tag=tag, digest=content_hash(data) if job.target == job.source else "")
+    return data, replace(job, digest=content_hash(data)) if job.target == job.source else job
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +287,10 @@ class Worker:
             if limit is not None and job.size > limit:
                 raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
             self.writer.check(job)
+            if self.writer.record is not None and not is_url(job.source):
+                # Before it is read: what changes later is read again.
+                entry = local_entry(job.source)
+                job = replace(job, tag="" if entry is None else entry.tag)
             return read_input(job)
         except Exception as error:
             return failed(job, error)

@@ -21,7 +21,7 @@ from measuring import head, options, print_report
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.pages.review_page import review_page
 

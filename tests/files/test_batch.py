@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.run import FILES_TOGETHER, job_groups

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import Fixer
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.worker import ResultWriter, Worker
 

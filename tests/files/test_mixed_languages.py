@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import cappunc_cli as cappunc
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 

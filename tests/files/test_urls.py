@@ -21,7 +21,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files import urls
 from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import is_url, joined, names_in
 from cappunc_cli.files.urls import (

@@ -15,8 +15,7 @@ from cappunc_cli.errors import BadOption, WrongUsage
 from cappunc_cli.features.archive.options import ArchiveOptions, RayOptions
 from cappunc_cli.features.archive.ray_workers import on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
-from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.plan import checked_targets, refuse_file
+from cappunc_cli.files.jobs import Job, checked_targets, refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.run import Executor, Run, in_this_process, log_to

@@ -21,10 +21,9 @@ from cappunc_cli.files.caption_report import (
     write_report,
 )
 from cappunc_cli.files.fixer import Opened
-from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.inspection import Report, file_report, missing_entries, print_json, shares_line, span_line
+from cappunc_cli.files.jobs import Job, refuse_file
 from cappunc_cli.files.output import write_lines, write_text
-from cappunc_cli.files.plan import refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles

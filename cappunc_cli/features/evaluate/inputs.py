@@ -13,7 +13,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import Sample
-from cappunc_cli.files.input_files import fixed_name
+from cappunc_cli.files.jobs import fixed_name
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import errors_about, read_unpacked
 

@@ -11,8 +11,7 @@ from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_rep
 from cappunc_cli.errors import BadOption
 from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.plan import plan_in_place, plan_jobs, refuse_file
+from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.processes import in_processes
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record

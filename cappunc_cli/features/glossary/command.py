@@ -12,7 +12,7 @@ from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_rep
 from cappunc_cli.features.glossary.options import GlossaryOptions
 from cappunc_cli.features.glossary.term_extraction import extract_terms, is_cased, layout_breaks
 from cappunc_cli.files.fixer import Fixers, Opened
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.options import Options

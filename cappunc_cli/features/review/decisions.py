@@ -11,7 +11,7 @@ from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.worker import ResultWriter, read_input

@@ -23,8 +23,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions, sha256
 from cappunc_cli.features.review.doubts import page_data, with_file
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.input_files import Job, fixed_name
-from cappunc_cli.files.plan import sibling
+from cappunc_cli.files.jobs import Job, fixed_name, sibling
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
 from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import compared, review_page

@@ -21,7 +21,7 @@ from typing import Any
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARKS, strip
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.worker import ResultWriter, Worker

@@ -16,7 +16,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.archive import target_lock
 from cappunc_cli.features.archive.target_lock import TargetLock
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import Record
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import content_hash

@@ -23,7 +23,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.features.archive.ray_workers import results_on
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.worker import Result, ResultWriter, Worker

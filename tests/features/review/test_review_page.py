@@ -29,7 +29,7 @@ from cappunc_cli.features.review import review_server
 from cappunc_cli.features.review.decisions import Decision, decided_texts, parse_decisions, sha256
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.pages.review_page import review_page, word_data
 

@@ -16,7 +16,7 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.features.review.decisions import Decision, DecisionFile, sha256, with_decisions
 from cappunc_cli.features.review.doubts import with_file
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import comparison
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cappunc_cli.files import plan
-from cappunc_cli.files.input_files import Job, Search
+from cappunc_cli.files.jobs import Job, Search, plan_jobs
 
 
 def test_a_file_that_is_named_twice_is_one_input(tmp_path: Path) -> None:
@@ -27,7 +26,7 @@ def test_two_results_are_not_one_file(
     monkeypatch.setattr(sys, "platform", "darwin" if ignored else "linux")
     names = [other, "talk.txt", "cafe\u0301.txt", "walk.txt"]
     jobs = [Job(f"in/{name}", relative=Path(name)) for name in names]
-    planned = plan.plan_jobs(jobs, f"{tmp_path}/out/")
+    planned = plan_jobs(jobs, f"{tmp_path}/out/")
     same = "caf" if other.startswith("C") else "talk"
     refused = [job.source for job in planned if job.target_is == f"also the result of in/{other}"]
     assert refused == [name for name in (f"in/{names[1]}", f"in/{names[2]}") if ignored and same in name]
