@@ -24,7 +24,8 @@ from rules import rules
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files.encodings import decode, encode, writable
+from cappunc_cli.files.encodings import decode, encode
+from cappunc_cli.files.limited_changes import writable
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.pipeline import restore
 

@@ -1,4 +1,4 @@
-"""Decode and encode files so that all unchanged bytes survive, and limit changes to what an encoding can represent.
+"""Decode and encode files so that all unchanged bytes survive.
 
 The encoding is that of the byte order mark, or the one that the user names, or UTF-8, or what markup declares, or else
 a guess. Where it is a guess, only ASCII changes.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from unicodedata import category
 
-from cappunc_cli.document.labels import cached_strip, strip
 from cappunc_cli.errors import BadInput, WrongUsage
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
@@ -68,11 +66,6 @@ _SHIFTED = (
 #: What such ASCII bytes have, and those of UTF-7.
 _ESCAPES = re.compile(rb"\x1b|~\{|\+")
 NAMING = "name it with --encoding"
-#: ASCII replacements of signs that an encoding lacks.
-_SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
-_SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
-#: Characters that are not ASCII, each with a byte that may be the second half of the last one in East Asian code pages.
-_UNCERTAIN = re.compile(rb"[\x80-\xff]+[@-~]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,77 +274,3 @@ def _fit(telling: bytes, codec: str) -> float:
     beyond = [(text[max(i - 1, 0) : i], c) for i, c in enumerate(text) if c > "\x7f"]
     good = (c in _SIGNS or (c.lower() in _LATIN[codec] and not (left.islower() and c.isupper())) for left, c in beyond)
     return sum(good) / len(beyond)
-
-
-def writable(text: str, encoding: Encoding) -> str:
-    """The text with characters that the codec lacks replaced by ASCII (`…` by `...`).
-
-    Raises BadInput for a character without a replacement.
-    """
-    lacking = {c for c in set(text) if not encoding.has(c)}
-    for c in lacking - _SPELLINGS.keys():
-        raise BadInput(f"{c!r} cannot be written in {encoding.codec}, the encoding of the file")
-    return text.translate({ord(c): _SPELLINGS[c] for c in lacking})
-
-
-def limit_changes(
-    old: Sequence[str], new: Sequence[str], encoding: Encoding, around: Sequence[tuple[str, str]] = ()
-) -> list[str]:
-    """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess.
-
-    `around` are the characters before and after each word in the file, "" for none; only a guess needs them.
-    """
-    if encoding.guess:
-        return list(map(_ascii_changes, old, new, around))
-    return [b if a == b or b.isascii() else _encodable(a, b, encoding) for a, b in zip(old, new, strict=True)]
-
-
-def _ascii_changes(old: str, new: str, around: tuple[str, str]) -> str:
-    """The new text of a word with no change to what is not ASCII, nor between it and what follows.
-
-    That may be the second byte of an East Asian character: an ASCII letter, or `|`.
-    """
-    (bare, was), (new_bare, label) = strip(old), strip(new)
-    if old == new or len(bare) != len(new_bare):
-        return old
-    core, left, right = was.inside(old), around[0] + was.before, was.after + around[1]
-    pairs = zip(f"{left[-1:] or ' '}{core}", core, label.inside(new), strict=False)
-    letters = "".join(b if f"{one}{a}{b}".isascii() else a for one, a, b in pairs)
-    before = _in_ascii(label.before) if left.isascii() else was.before
-    follows = right.isascii() and (right < "@" or core[-1:].isascii())
-    text = f"{before}{letters}{_in_ascii(label.after) if follows else was.after}"
-    return text if strip(text)[0] == bare else old
-
-
-def _in_ascii(marks: str) -> str:
-    return "".join(_SPELLINGS.get(c, "" if c > "\x7f" else c) for c in marks)
-
-
-def _encodable(old: str, new: str, encoding: Encoding) -> str:
-    """The new text without letters that the codec lacks: cp437 has ó but not Ó, cp1250 has Ş but not Ș."""
-    (bare, was), (new_bare, label) = strip(old), strip(new)
-    if len(bare) != len(new_bare):
-        return new
-
-    def letter(a: str, b: str) -> str:
-        recased = a.upper() if b.isupper() else a.lower()
-        return next((c for c in (b, recased) if len(c) == 1 and encoding.has(c)), a)
-
-    return f"{label.before}{''.join(map(letter, was.inside(old), label.inside(new)))}{label.after}"
-
-
-def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
-    """Whether any character that is not ASCII, or that may be half of one that is not, differs."""
-    return _UNCERTAIN.findall(source) != _UNCERTAIN.findall(output)
-
-
-def letters_kept(wanted: Sequence[str], new: Sequence[str], encoding: Encoding) -> tuple[int, str] | None:
-    """The number of the first word that cannot get its `wanted` letters in this encoding, and a notice about all."""
-    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
-    if not kept:
-        return None
-    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
-    lacking = sorted(letter for letter in letters if not encoding.has(letter))
-    why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
-    why = why if lacking else f"its encoding is uncertain; {NAMING}"
-    return kept[0], f"letters kept in {len(kept):,} of {len(new):,} words: {why}"

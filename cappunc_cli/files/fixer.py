@@ -14,16 +14,8 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
-from cappunc_cli.files.encodings import (
-    NAMING,
-    UTF_8,
-    Encoding,
-    changes_more_than_ascii,
-    encode,
-    letters_kept,
-    limit_changes,
-    writable,
-)
+from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
+from cappunc_cli.files.limited_changes import changes_more_than_ascii, letters_kept, limit_changes, writable
 from cappunc_cli.files.progress import ProgressCallback, counted
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import write_atomic

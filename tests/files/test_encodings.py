@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.errors import BadInput, WrongUsage
-from cappunc_cli.files.encodings import Encoding, changes_more_than_ascii, decode, encode, limit_changes, named_codec
+from cappunc_cli.files.encodings import Encoding, decode, encode, named_codec
+from cappunc_cli.files.limited_changes import changes_more_than_ascii, limit_changes
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
 #: What is said, by the code pages that it is written in.

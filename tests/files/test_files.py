@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.files.encodings import Encoding, decode, encode, writable
+from cappunc_cli.files.encodings import Encoding, decode, encode
+from cappunc_cli.files.limited_changes import writable
 from cappunc_cli.files.storage import about, temporary, write_atomic
 
 CUE = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{}\r\n\r\n"

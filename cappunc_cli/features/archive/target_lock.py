@@ -18,8 +18,8 @@ from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.storage import is_url, joined
-from cappunc_cli.files.urls import create_url, read_url, remove_url, write_url
+from cappunc_cli.files.storage import is_url, joined, read_bytes
+from cappunc_cli.files.urls import create_url, remove_url, write_url
 
 if sys.platform == "win32":
     import msvcrt
@@ -36,7 +36,7 @@ class TargetLock:
     def __init__(self, record: Record) -> None:
         self._root, self._run = record.root, record.run
         self._place = joined(record.root, f"{PRIVATE}/lock")
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
         self._ended = threading.Event()
         self._renewer = threading.Thread(target=self._renew, daemon=True)
         self._lost: CappuncError | None = None
@@ -65,7 +65,7 @@ class TargetLock:
     def _lock(self, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         # The file is never removed: a lock on a deleted file would keep nobody out.
-        self._file = place.open("a+", encoding="utf-8")
+        self._file = place.open("a+b")
         try:
             if sys.platform == "win32":
                 self._file.seek(1 << 20)  # locked bytes cannot be read
@@ -73,19 +73,18 @@ class TargetLock:
             else:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            with self._file:
-                self._file.seek(0)
-                raise self._refusal(_parsed(self._file.read())) from None
+            self._file.close()
+            raise self._refusal(self._holder()) from None
         self._file.truncate(0)
         self._file.write(self._content())
         self._file.flush()
 
     def _lease(self, url: str) -> None:
-        if not create_url(url, self._content().encode()):
+        if not create_url(url, self._content()):
             holder = self._holder()
             if not _is_dead(holder):
                 raise self._refusal(holder)
-            write_url(url, self._content().encode())
+            write_url(url, self._content())
         # In stores where creation is not atomic, the last writer wins.
         if self._holder().get("run") != self._run:
             raise self._refusal(self._holder())
@@ -98,17 +97,19 @@ class TargetLock:
                 if holder.get("run") not in (self._run, None):
                     self._lost = self._refusal(holder)
                     return
-                write_url(self._place, self._content().encode())
+                write_url(self._place, self._content())
 
-    def _content(self) -> str:
+    def _content(self) -> bytes:
         holder = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
-        return json.dumps(holder) + "\n"
+        return f"{json.dumps(holder)}\n".encode()
 
     def _holder(self) -> dict[str, Any]:
+        """What the holder has written; {} if there is none, or it is malformed."""
         try:
-            return _parsed(read_url(self._place).decode("utf-8", "replace"))
-        except FileNotFoundError:
+            found = json.loads(read_bytes(self._place))
+        except (FileNotFoundError, ValueError):
             return {}
+        return found if isinstance(found, dict) else {}
 
     def _refusal(self, holder: dict[str, Any]) -> CappuncError:
         who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
@@ -132,11 +133,3 @@ def _is_dead(holder: dict[str, Any]) -> bool:
     except OSError as error:
         return isinstance(error, ProcessLookupError)
     return False
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
