@@ -161,7 +161,7 @@ def work_on(
     """
     if restore:
         request.check()
-    fixers = Fixers(request, reporter.info, reporter.detail, reporter.advance)
+    fixers = Fixers(request, reporter.info, reporter)
     with counting(reporter, len(jobs)):
         for job in jobs:
             reporter.begin(job.name)

@@ -16,7 +16,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.limited_changes import changes_more_than_ascii, letters_kept, limit_changes, writable
-from cappunc_cli.files.progress import ProgressCallback, counted
+from cappunc_cli.files.progress import SILENT, Reporter, counted
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
@@ -100,9 +100,8 @@ class Fixer:
     #: The name or directory of the model, and the code of the language.
     chosen: tuple[str, str]
     warn: Callable[[str], None]
-    detail: Callable[[str], None] = lambda _: None
-    #: Called with the share of a text's words that the model has read.
-    advance: ProgressCallback = lambda _: None
+    #: Is told of the share of a text's words that the model has read.
+    reporter: Reporter = SILENT
     #: A model that is open already.
     given: Model | None = None
 
@@ -119,7 +118,7 @@ class Fixer:
             self.warn(model.engine.warning)
         if code not in model.config.languages:
             self.warn(f"{model.config.name} was not trained on {language(code).name}: marks and capitals may be poor")
-        self.detail(f"the model {model.config.name} runs on {model.engine.device}")
+        self.reporter.detail(f"the model {model.config.name} runs on {model.engine.device}")
         return model
 
     def __post_init__(self) -> None:
@@ -248,7 +247,7 @@ class Opened:
             before += len(numbers)
 
     def _advance(self, before: int, read: int) -> None:
-        self.main.advance(min((before + read) / len(self.document.words), 1.0))
+        self.main.reporter.advance(min((before + read) / len(self.document.words), 1.0))
 
     def restore(self) -> list[str]:
         """The new texts of all words. Raises BadModel and WrongUsage."""
@@ -263,15 +262,10 @@ class Fixers:
     """Opens files, with a Fixer for each language that they need; each loads its model once, unless one is `given`."""
 
     def __init__(
-        self,
-        request: FixRequest,
-        warn: Callable[[str], None],
-        detail: Callable[[str], None] = lambda _: None,
-        advance: ProgressCallback = lambda _: None,
-        given: Model | None = None,
+        self, request: FixRequest, warn: Callable[[str], None], reporter: Reporter = SILENT, given: Model | None = None
     ) -> None:
         self.request = request
-        self._others = (warn, detail, advance, given)
+        self._others = (warn, reporter, given)
         self._open: dict[str, Fixer] = {}
 
     def of(self, code: str) -> Fixer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from cappunc_cli.document.words import Notice
-
-#: Called with the share of the words of a file that the model has read.
-ProgressCallback = Callable[[float], None]
 
 #: Longest file name beside the progress bar, so that both fit in 80 columns.
 _NAME_WIDTH = 24
@@ -155,3 +152,7 @@ class Reporter:
             yield
         finally:
             self._bar.start()
+
+
+#: Hears of nothing and shows nothing.
+SILENT = Reporter(quiet=True)

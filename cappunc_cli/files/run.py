@@ -56,7 +56,7 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 def in_this_process(worker: Worker, groups: Iterable[list[Job]], reporter: Reporter) -> Generator[Result]:
     """An Executor that works on one group after the other."""
-    worker.detail, worker.begin, worker.advance = reporter.detail, reporter.begin, reporter.advance
+    worker.reporter = reporter
     for group in groups:
         yield from worker.run(group)
 

@@ -23,6 +23,7 @@ from cappunc_cli.files.fixer import Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, refuse_name
 from cappunc_cli.files.output import shown_utf_8, unified_diff
+from cappunc_cli.files.progress import SILENT, Reporter
 from cappunc_cli.files.record import Record, local_entry
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import (
@@ -234,24 +235,18 @@ def _refuse_replacing(name: str, digest: str) -> None:
         raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
 
 
-def _nobody(_: object) -> None:
-    """Hears of something, where nobody else does; can be sent to another process."""
-
-
 @dataclass(eq=False)
 class Worker:
     """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
 
-    `memory` limits the bytes of a file; None is no limit. `begin` is called with the name of each file, `advance` with
-    the share of its words that the models have read. `node` is the machine, if it is one of a cluster.
+    `memory` limits the bytes of a file; None is no limit. The `reporter` is told of each file and of the share of its
+    words that the models have read. `node` is the machine, if it is one of a cluster.
     """
 
     request: FixRequest
     writer: ResultWriter
     memory: int | None = None
-    detail: Callable[[str], None] = _nobody
-    begin: Callable[[str], None] = _nobody
-    advance: Callable[[float], None] = _nobody
+    reporter: Reporter = SILENT
     node: str = ""
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
@@ -266,7 +261,7 @@ class Worker:
         # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
         # again, an eighth of the time of reading and verifying.
         gc.set_threshold(100_000)
-        fixers = self._fixers or Fixers(self.request, self._warnings.append, self.detail, self.advance)
+        fixers = self._fixers or Fixers(self.request, self._warnings.append, self.reporter)
         self._fixers, held = fixers, []
         for read in in_threads(self._read, jobs, [name for job in jobs for name in (job.source, job.target)]):
             result = read if isinstance(read, Result) else self._fix(*read, fixers)
@@ -298,7 +293,7 @@ class Worker:
     def _fix(self, data: bytes, job: Job, fixers: Fixers) -> Result:
         """The result of a job, which is not written yet."""
         begun = time.perf_counter()
-        self.begin(job.name)
+        self.reporter.begin(job.name)
         try:
             text, encoding = decode(data, self.request.encoding)
             opened = fixers.open(text, job.name, encoding)

@@ -26,7 +26,7 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
     jobs = input_jobs(input_names(context, options.inputs), options.inputs, reporter, results=True)
     request = fix_request(context, options.model, options.inputs, Changes(Options()))
 
-    fixers = Fixers(request, reporter.info, reporter.detail)
+    fixers = Fixers(request, reporter.info, reporter)
 
     def words(_: Job, opened: Opened) -> tuple[list[str], list[bool], Language]:
         """The words of a file, with case from the file or from a model; its layout breaks; its language."""

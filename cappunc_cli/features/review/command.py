@@ -157,7 +157,7 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
             other = request.read(read_text(compare)[0], Path(compare).name), compare
     with counting(reporter, 1), errors_about(job.name):
         reporter.begin(job.name)
-        fixers = Fixers(request, reporter.info, reporter.detail, reporter.advance)
+        fixers = Fixers(request, reporter.info, reporter)
         session = ReviewSession(job, fixers, options.below, other, options.in_place)
         found = session.report(alone=html is not None)
     if session.note:
