@@ -4,7 +4,8 @@ For each word p(case | word within a sentence) is what the network says, without
 start. To its log-odds are added
 
 - those of the word's counts in the lexicon against all words: whether it is a name with the weight NAMES, less for
-  frequent words, which the network knows; and in which form, if not in lower case, with the weight FORMS;
+  frequent words, which the network knows; and in which form, if not in lower case, with a weight from FORMS to
+  SURE_FORMS, the more often it was seen so;
 - the mean of those of the word's other occurrences in the text with the weight AGREEMENT, less for frequent words.
 """
 
@@ -200,7 +201,9 @@ def _prior(seen: Floats, shares: Sequence[float]) -> Floats:
     high = np.maximum(1 - chance[:, LOWER], _LEAST)
     nats[:, LOWER] = names * np.log(np.maximum(chance[:, LOWER], _LEAST) / base[LOWER])
     forms = np.log(chance[:, CAPITAL:] / high[:, None] / (base[CAPITAL:] / (1 - base[LOWER])))
-    nats[:, CAPITAL:] = (names * np.log(high / (1 - base[LOWER])))[:, None] + tuned.FORMS * forms
+    cased = total[:, 0] - seen[:, LOWER]
+    weight = tuned.FORMS + (tuned.SURE_FORMS - tuned.FORMS) * cased / (cased + tuned.HALF_SURE)
+    nats[:, CAPITAL:] = (names * np.log(high / (1 - base[LOWER])))[:, None] + weight[:, None] * forms
     return nats
 
 
