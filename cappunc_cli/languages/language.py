@@ -131,10 +131,6 @@ class Language:
         """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
         return self.quoted_stops if mark in (",", ".") else mark not in (";", ":")
 
-    def lists(self, dotted: str) -> bool:
-        """Whether an abbreviation, without its last period, is in one of the lists."""
-        return dotted in self.abbreviations or dotted + "." in self.always_lower
-
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
         if bare in self.abbreviations or (self.elisions and self.unelided(bare) in self.abbreviations):

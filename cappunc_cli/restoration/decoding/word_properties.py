@@ -119,7 +119,11 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         while run < len(words) and dotted[run] and run - start < _MOST_PARTS:
             run += 1
         stop = run
-        while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
+        while (
+            stop > start + 1
+            and (whole := ".".join(plain[start:stop])) not in language.abbreviations
+            and whole + "." not in language.always_lower
+        ):
             stop -= 1
         if stop > start + 1:
             found[:, start:stop] = _properties_of_parts(

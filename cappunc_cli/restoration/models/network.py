@@ -93,6 +93,10 @@ class Encoder:
         """The ids of each bare word's pieces; at least one."""
         return [self._known(word) or [self.unknown] for word in words]
 
+    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which bare words [n] are read in several pieces."""
+        return np.array([len(pieces) > 1 for pieces in self.pieces(words)], np.bool_)
+
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
         """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
         pieces = self.pieces(words)
@@ -153,6 +157,7 @@ class OnnxEngine:
         self.config = ModelConfig.load(directory)
         self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
+        self.are_rare = self.encoder.are_rare
         #: Seconds spent on tokenising and on waiting for the graph, for `cappunc bench`.
         self.tokenise_s = self.infer_s = 0.0
         opened = opened or open_session(directory / "model.onnx", device)
@@ -163,16 +168,13 @@ class OnnxEngine:
         #: the GIL meanwhile.
         self._threads = ThreadPoolExecutor(lanes or opened.lanes)
         self._outputs = (*OUTPUTS, AROUND) if self.config.around else OUTPUTS
-        if self.config.around and AROUND not in opened.outputs:
+        inputs, outputs = ({one.name for one in put()} for put in (self.session.get_inputs, self.session.get_outputs))
+        if self.config.around and AROUND not in outputs:
             raise BadModel(f"config.json names paired marks (around), but the graph lacks {AROUND}", str(directory))
         #: Without an attention mask all chunks of a batch must have the same length.
-        self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
-        self._selects_pieces = WANTED in opened.inputs
+        self._inputs = tuple(name for name in INPUTS if name in inputs)
+        self._selects_pieces = WANTED in inputs
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[self.device.split(":")[0]]
-
-    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Which bare words [n] are read in several pieces."""
-        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]

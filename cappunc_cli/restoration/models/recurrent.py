@@ -71,16 +71,13 @@ class GruEngine:
         self.config = ModelConfig.load(directory, kind.config)
         self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
+        self.are_rare = self.encoder.are_rare
         self._bins = list(self.config.pause_bins_ms)
         #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
         self._turn_offset = len(self._bins) + 2
         self._session = load_graph(directory / kind.weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
-
-    def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Which bare words [n] are read in several pieces."""
-        return np.array([len(pieces) > 1 for pieces in self.encoder.pieces(words)], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]

@@ -93,7 +93,6 @@ class ModelConfig:
     end_share: float = 0.15
     around: tuple[PairedMark, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    version: str = "1"
     fast: bool = False
     ensemble: Mapping[str, float] = field(default_factory=dict)
 
@@ -141,7 +140,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "cases": (list, str), "marks": (list, str), "name": (str,), "languages": (list, str), "licence": (str,),
     "window": (int,), "overlap": (int,), "min_words_cut": (int,), "max_pieces": (int,), "pause_bins_ms": (list, int),
     "bias": (dict, float), "consistency": (float,), "end_share": (float,), "around": (list, str), "files": (dict, str),
-    "version": (str,), "fast": (bool,), "ensemble": (dict, float), "crf": (list, list),
+    "fast": (bool,), "ensemble": (dict, float), "crf": (list, list),
 }  # fmt: skip
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 

@@ -30,14 +30,12 @@ _CUDA = "CUDAExecutionProvider"
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session, the names of its inputs and outputs, the device that it runs on, and a warning or None.
+    """A session, the device that it runs on, and a warning or None.
 
     `lanes` is the number of concurrent runs that keep the device busy.
     """
 
     session: Any
-    inputs: frozenset[str]
-    outputs: frozenset[str]
     device: str
     warning: str | None
     lanes: int = 1
@@ -108,9 +106,7 @@ def open_session(path: Path, device: str) -> OpenSession:
         name, lanes = "cpu", physical_cores()
         if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
             lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
-    inputs = frozenset(value.name for value in session.get_inputs())
-    outputs = frozenset(value.name for value in session.get_outputs())
-    return OpenSession(session, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
+    return OpenSession(session, name, f"{problem}. Running on the CPU." if problem else None, lanes)
 
 
 def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:

@@ -98,9 +98,8 @@ def test_the_float16_graph_agrees_with_the_file(english: Path) -> None:
     assert onnx.TensorProto.FLOAT not in kinds
     assert MASK in {value.name for value in graph.input}
     on_cpu = load_graph(model)
-    inputs, outputs = (frozenset(v.name for v in values) for values in (on_cpu.get_inputs(), on_cpu.get_outputs()))
     # Texts of several lengths in one batch, whose padding must be masked.
-    opened = OpenSession(on_cpu, inputs, outputs, "cuda:0", None)
+    opened = OpenSession(on_cpu, "cuda:0", None)
     engine = OnnxEngine(english, opened=opened, pieces_per_batch=1024)
     ours, theirs = rows(engine, SPEECH * 2 + SPEECH[:9]), rows(OnnxEngine(english, "cpu"), SPEECH * 2 + SPEECH[:9])
     # The file rounds activations to 8 bits, this graph does not.
