@@ -32,13 +32,13 @@ _MARKS_AFTER = MARK_CHARACTERS | {"-"}
 _MARK_AFTER = re.compile(rf"\s*+[{re.escape(''.join(_MARKS_AFTER))}]")
 _OPENING = r"[\s\"“”„‟«»‹›‘(\[{¿¡—–*_♪]"
 # An apostrophe opens a quotation in `'¿Qué?'`, but not in `'tis`; `...¿y qué?`, `… «dijo`.
-_BEGINNING = re.compile(rf"(?:{_OPENING}|['’](?=[¿¡]))*+(?:\.{{2,}}|…)?+{_OPENING}*+")
+_BEGINNING = re.compile(rf"(?>(?:{_OPENING}|['’](?=[¿¡]))*)(?>\.{{2,}}|…|){_OPENING}*+")
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
 _INVERTED = ("¿", "¡")
 # The last period of U.S. and a.m. belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
-_BRACKETS, _BRACKETS_AND_QUOTES = re.compile(r"(?:\s*+[)\]}])*+"), re.compile(r"(?:\s*+[)\]}\"“”‟«»‹›])*+")
+_BRACKETS, _BRACKETS_AND_QUOTES = re.compile(r"(?>(?:\s*+[)\]}])*)"), re.compile(r"(?>(?:\s*+[)\]}\"“”‟«»‹›])*)")
 _DOTS = re.compile(r"\.{2,}")
 #: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
 _LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
