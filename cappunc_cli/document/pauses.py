@@ -17,12 +17,9 @@ LONGEST_PAUSE = 10_000
 _SPOKEN = (120, 120, 170, 180, 250, 300, 370, 440, 500, 550, 610, 670, 740)
 #: Each further letter adds this much (ms).
 _LETTER = 65
-#: A digit counts as this many letters. On calls of Earnings-21, 1, 3, 4, 5 and 6 misjudge the length of a number by
-#: 543, 301, 231, 241 and 298 ms.
+#: A digit counts as this many letters.
 _DIGIT = 4
-#: A word that takes up to this much (ms) longer than usual has no pause after it. 50, 100, 150 and 250 give an F1 of
-#: 60.3, 60.4, 60.5 and 60.7 on the marks of 14 AMI meetings outside the evaluation set; the end times as written give
-#: 60.1, no times 58.1.
+#: A word that takes up to this much (ms) longer than usual has no pause after it.
 _SPREAD = 200
 #: With fewer words than this, neither the pace of a speaker nor the use of end times can be estimated.
 _MIN_WORDS = 50
@@ -52,10 +49,8 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
         return []
     # From the end of each word to the start of the next, and from start to start.
     gaps = [*(pause_between(word, following) for word, following in pairwise(words)), None]
-    steps = [
-        *(None if a.start is None or b.start is None else b.start - a.start for a, b in pairwise(words)),
-        None,
-    ]
+    starts = [word.start for word in words]
+    steps = [*(None if a is None or b is None else b - a for a, b in pairwise(starts)), None]
     timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
     silent = sum(gap is not None and gap > 0 for gap in timed)
     # Words have times of their own, but hardly any ends before the next one begins.
@@ -107,10 +102,8 @@ def cue_ends(words: Sequence[Word]) -> list[bool]:
     plain text are not captions.
     """
     ends = [word.cue != following.cue for word, following in pairwise(words)]
-    begins = [True, *ends]
-    timed_cues = sum(first and word.start is not None for word, first in zip(words, begins, strict=False))
-    timed_inside = sum(not first and word.start is not None for word, first in zip(words, begins, strict=False))
-    cues = 1 + sum(ends)
+    timed = [first for word, first in zip(words, [True, *ends], strict=False) if word.start is not None]
+    timed_cues, timed_inside, cues = sum(timed), len(timed) - sum(timed), 1 + sum(ends)
     if 2 * timed_cues >= cues and _TIMED_INSIDE * timed_inside <= len(words) - cues:
         return [*ends, False]
     return [False] * len(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts
 from cappunc_cli.document.words import Document, Notice, Span, Word
@@ -41,46 +41,31 @@ def _row_key(line: str) -> spans.RowKey | None:
     return None if found is None else (found[1], found[2], None if found[3] == "*" else float(found[3]))
 
 
-@dataclass(slots=True)
 class _CtmReader:
-    """Reads the rows one by one; if `is_open`, a row of its own may follow with a mark of the last word."""
+    """Reads the rows one by one; if `open`, a row of its own may follow with a mark of this word, the last one."""
 
-    source: str
-    words: list[Word] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
-    turns: TurnCounter = field(default_factory=TurnCounter)
-    stream: tuple[str, str] = ("", "")
-    alternatives: int | None = None
-    is_open: bool = False
-    #: Whether the next word comes after an address or a sign that follows a word.
-    begun: bool = False
+    def __init__(self) -> None:
+        self.words: list[Word] = []
+        self.notices: list[Notice] = []
+        self.turns = TurnCounter()
+        self.stream = ["", ""]
+        self.alternatives: int | None = None
+        self.open: Word | None = None
+        #: Whether the next word comes after an address or a sign that follows a word.
+        self.begun = False
 
-    def row(self, number: int, start: int, stop: int) -> None:
-        """Read the row source[start:stop]; `number` is that of its line, from 1."""
-        found = _COLUMNS.match(self.source, start, stop)
-        if found is None:
-            line = self.source[start:stop].lstrip(" \t")
-            if line and not line.startswith(";;"):
-                self.notices.append(Notice(number, "a row of fewer than five columns", unread=True))
-                self.is_open = False
-            return
-        column = found.groups()
-        token = column[4]
-        if self.stream != column[:2]:
-            self.is_open = False
-            self.stream = column[0], column[1]
+    def row(self, number: int, found: re.Match[str]) -> None:
+        """Read a row; `number` is that of its line, from 1."""
+        recording, channel, begin, duration, token, kind, speaker = found.groups()
+        last, self.open = self.open, None
+        if self.stream != [recording, channel]:
+            last, self.stream = None, [recording, channel]
             self.turns.announce("")
             self.close_alternatives()
         if token in ("<ALT_BEGIN>", "<ALT_END>"):
             self.alternatives = number if token == "<ALT_BEGIN>" else None
-            self.is_open = False
-        elif self.alternatives is None:
-            self.word(number, column, found.start(5))
-
-    def word(self, number: int, column: Sequence[str], at: int) -> None:
-        """Read the word of a row, which is at the offset `at`."""
-        begin, duration, token = column[2:5]
-        last, self.is_open = self.words[-1] if self.is_open else None, False
+        if token in ("<ALT_BEGIN>", "<ALT_END>") or self.alternatives is not None:
+            return
         if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
             self.notices.append(Notice(number, "the times are not numbers", unread=True))
             return
@@ -88,31 +73,38 @@ class _CtmReader:
             # An address or a sign, from which no mark may part the word.
             self.words[-1].followed = self.begun = True
             self.words[-1].signs += f" {token}"
-        if not any(map(str.isalnum, token)):
-            self.is_open = last is not None and are_marks(token) and _attach(last, token, at)
+        if last is not None and are_marks(token):
+            self.open = last if _attach(last, token, found.start(5)) else None
+        kind = (kind or "lex").lower()
+        if not (text := _word(token, kind)):
             return
+        if speaker and kind in _TYPES:
+            self.turns.announce(speaker)
+        start = None if begin == "*" else round(float(begin) * 1000)
+        end = None if "*" in (begin, duration) else round((float(begin) + float(duration)) * 1000)
         # A column ends at a space or a tab; any other white space around a word is not part of it.
-        at, token = at + len(token) - len(token.lstrip()), token.strip()
-        kind = (column[5] or "lex").lower()
-        # With or without marks: `she-,` is a fragment, too.
-        kept = any(map(_KEPT.fullmatch, (token, cached_strip(token)[0])))
-        if kept or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
-            return
-        if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
-            token = token[: cut.start()].rstrip()
-            if not any(map(str.isalnum, token)):
-                return
-        if column[6] and kind in _TYPES:
-            self.turns.announce(column[6])
-        turn, place = self.turns.next(None), (at, at + len(token))
-        self.words.append(Word(token, *_times(begin, duration), turn, turn, ((place,),), preceded=self.begun))
-        self.is_open, self.begun = True, False
+        turn, at = self.turns.next(None), found.start(5) + len(token) - len(token.lstrip())
+        self.open = Word(text, start, end, turn, turn, (((at, at + len(text)),),), preceded=self.begun)
+        self.words.append(self.open)
+        self.begun = False
 
     def close_alternatives(self) -> None:
         """Report alternatives that were not closed."""
         if self.alternatives is not None:
             self.notices.append(Notice(self.alternatives, "<ALT_BEGIN> without <ALT_END>"))
             self.alternatives = None
+
+
+def _word(token: str, kind: str) -> str:
+    """The word in a column without its tags (`THEY;tag1`, as SCTK has them); "" for what is no plain word."""
+    token = token.strip()
+    # With or without marks: `she-,` is a fragment, too.
+    kept = any(map(_KEPT.fullmatch, (token, cached_strip(token)[0])))
+    if kept or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
+        return ""
+    if cut := _TAG.search(token):
+        token = token[: cut.start()].rstrip()
+    return token if any(map(str.isalnum, token)) else ""
 
 
 def _attach(word: Word, mark: str, at: int) -> bool:
@@ -123,13 +115,6 @@ def _attach(word: Word, mark: str, at: int) -> bool:
         word.text += mark
         word.places = ((*word.places[0], (at, at + len(mark))),)
     return fits
-
-
-def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
-    if begin == "*":
-        return None, None
-    start = float(begin)
-    return round(start * 1000), None if duration == "*" else round((start + float(duration)) * 1000)
 
 
 def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
@@ -204,13 +189,16 @@ class Ctm(Format):
 
         Raises BadInput where there is text but no row.
         """
-        reader = _CtmReader(text)
-        rows = 0
-        for number, (start, stop) in enumerate(split_lines(text), 1):
-            reader.row(number, start, stop)
-            rows += 1
+        reader, lines = _CtmReader(), split_lines(text)
+        for number, (start, stop) in enumerate(lines, 1):
+            line = text[start:stop].lstrip(" \t")
+            if found := _COLUMNS.match(text, start, stop):
+                reader.row(number, found)
+            elif line and not line.startswith(";;"):
+                reader.notices.append(Notice(number, "a row of fewer than five columns", unread=True))
+                reader.open = None
         reader.close_alternatives()
-        if text.strip() and not reader.words and len(reader.notices) == rows:
+        if text.strip() and not reader.words and len(reader.notices) == len(lines):
             raise BadInput("no row such as: talk A 0.52 0.31 hello")
         if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
             reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))

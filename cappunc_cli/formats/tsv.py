@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
@@ -43,8 +43,7 @@ _SLOWEST, _FASTEST = 1, 50
 _LONGEST_OVERLAP = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(NamedTuple):
     """What separates fields, the number of each column by its name, and whether the first line has the names.
 
     `width` is the number of all columns.
@@ -96,12 +95,11 @@ def _are_labels(text: str) -> bool:
 
 def timed_rows(text: str) -> int:
     """The number of rows of text, start and end, if the file certainly consists of such rows of speech; else 0."""
-    lines = [line.span() for line in nonempty_lines(text.removeprefix("\ufeff"))]
-    base = text.startswith("\ufeff")
+    text = text.removeprefix("\ufeff")
     spoken: list[Cue] = []
-    for start, stop in ((a + base, b + base) for a, b in lines):
-        row = _TIMED_ROW.fullmatch(text, start, stop)
-        cells = _cells(text, start, stop, ",") if row else []
+    for line in nonempty_lines(text):
+        row = _TIMED_ROW.fullmatch(line[0])
+        cells = _cells(text, *line.span(), ",") if row else []
         if row is None or len(cells) != len(_NEEDED):
             return 0
         spoken.append(Cue(round(float(row[2]) * 1000), round(float(row[3]) * 1000), cells[0][0]))
@@ -170,18 +168,18 @@ class Tsv(CueFormat):
         """The cue of a row; None for a row without times or without a text."""
         if max(columns[name] for name in _NEEDED) >= len(cells):
             return None
-        begin, end = (self._time(text, cells[columns[name]][0]) for name in ("start", "end"))
+        values = {name: text[slice(*cells[i][0])] for name, i in columns.items() if i < len(cells)}
+        begin, end = (
+            time_code(time, self.fps)
+            if not _NUMBER.fullmatch(time)
+            else round(float(time) * 1000)
+            if "." in time
+            else int(time)
+            for time in (values["start"], values["end"])
+        )
         if begin is None or end is None:
             return None
-        who = columns.get("speaker", len(cells))
-        speaker = text[slice(*cells[who][0])].strip() if who < len(cells) else ""
-        return Cue(begin, end, cells[columns["text"]][0], speaker or None)
-
-    def _time(self, text: str, cell: Span) -> int | None:
-        written = text[slice(*cell)]
-        if _NUMBER.fullmatch(written):
-            return round(float(written) * 1000) if "." in written else int(written)
-        return time_code(written, self.fps)
+        return Cue(begin, end, cells[columns["text"]][0], values.get("speaker", "").strip() or None)
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""

@@ -16,9 +16,8 @@ from typing import Any
 from cappunc_cli.document.words import Copy, Document
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.json import generic
 from cappunc_cli.formats.json.dialect import DIALECTS as _DIALECTS
-from cappunc_cli.formats.json.dialect import keys_of
+from cappunc_cli.formats.json.dialect import find_timed, generic_tracks, is_timed, keys_of
 from cappunc_cli.formats.json.edits import edits, placeholders
 from cappunc_cli.formats.json.scan import Node, decoded, load
 from cappunc_cli.formats.json.tracks import Track
@@ -47,7 +46,7 @@ def dialect_of(value: Any, level: int = 0) -> str:
     names = {name: name in listed and isinstance(entry, Node) for name, entry in _transcripts(value, level)}
     if len(names) == 1 and all(names.values()):
         return next(iter(names))
-    if names or generic.find(value) is not None:
+    if names or find_timed(value) is not None:
         return "generic"
     raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")
 
@@ -62,7 +61,7 @@ def _tracks_of(name: str, value: Any, level: int = 0) -> Iterable[Track]:
     """The tracks of a parsed file in the dialect of this name."""
     if name != "generic":
         return _DIALECTS[name].tracks(value)
-    return _tracks_of_several(value, level) if any(_transcripts(value, level)) else generic.tracks(value)
+    return _tracks_of_several(value, level) if any(_transcripts(value, level)) else generic_tracks(value)
 
 
 def _tracks_of_several(value: Any, level: int) -> Iterator[Track]:
@@ -74,7 +73,7 @@ def _tracks_of_several(value: Any, level: int) -> Iterator[Track]:
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
     """(dialect, value) of each transcript in a list of transcripts, which may have other entries, too."""
-    if not isinstance(value, list) or level > _LEVELS or generic.is_timed(value):
+    if not isinstance(value, list) or level > _LEVELS or is_timed(value):
         return
     known: dict[tuple[str, ...], str] = {}
     others: dict[tuple[str, ...], int] = {}
