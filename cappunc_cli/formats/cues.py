@@ -123,8 +123,7 @@ class CueDetail:
     @property
     def shown(self) -> list[str] | None:
         """The text that each cue shows, where the source has it in codes; else None."""
-        texts = [cue.shown.text for cue in self.cues if cue.shown is not None]
-        return texts if texts else None
+        return [cue.shown.text for cue in self.cues if cue.shown is not None] or None
 
 
 def in_time(cues: Iterable[Cue]) -> list[Cue]:

@@ -12,7 +12,7 @@ from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.cue_reader import TurnCounter
 from cappunc_cli.formats.nonspeech import belongs, is_address
-from cappunc_cli.formats.splice import split_lines
+from cappunc_cli.formats.splice import same_word, split_lines
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
 # `;;` starts a comment.
@@ -62,13 +62,14 @@ def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
     for found in _TOKEN.finditer(source, start, stop):
         token = found.group()
         depth = max(0, depth + token.count("{") - token.count("}"))
+        bare = cached_strip(token)[0]
         # With or without marks: `she-,` is a fragment, too.
-        kept = any(map(_KEPT.fullmatch, (token, _bare(token)))) or _bare(token) == _UNSCORED or is_address(token)
+        kept = any(map(_KEPT.fullmatch, (token, bare))) or bare == _UNSCORED or is_address(token)
         spoken = not depth and any(map(str.isalnum, token)) and not kept
         # Whether a mark makes another word of this one shows with the first; the rest may be thousands.
         detached = last is not None and not spoken and not depth and are_marks(token)
         if last is not None and detached:
-            detached = marked or _bare(source[last[0] : found.end()]) == _bare(source[slice(*last)])
+            detached = marked or same_word(source[last[0] : found.end()], source[slice(*last)])
         if last is not None and detached:
             last, marked = (last[0], found.end()), True
             continue
@@ -77,10 +78,6 @@ def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
         last, marked = found.span() if spoken else None, False
     if last is not None:
         yield last, False
-
-
-def _bare(text: str) -> str:
-    return cached_strip(text)[0]
 
 
 class Stm(Format):

@@ -51,36 +51,20 @@ class _TextGridReader:
         self._tokens = _TOKEN.finditer(source)
 
     def tiers(self) -> Iterator[_Tier]:
+        """The tiers of intervals; those of points have no durations. Raises BadInput."""
         if not self._string()[0].startswith("ooTextFile") or not self._string()[0].startswith("TextGrid"):
             raise BadInput("a Praat file, but not a TextGrid")
-        self._number()
-        self._number()
+        self._numbers(2)
         if self._next().group() != "<exists>":
             return
-        for _ in range(int(self._number())):
-            tier = self._tier()
-            if tier is not None:
-                yield tier
-
-    def _tier(self) -> _Tier | None:
-        """The next tier; None for a point tier, which has no durations."""
-        kind, _ = self._string()
-        name, _ = self._string()
-        self._number()
-        self._number()
-        count = int(self._number())
-        if kind == "TextTier":
-            for _ in range(count):
-                self._number()
-                self._string()
-            return None
-        if kind != "IntervalTier":
-            raise BadInput(f"a tier of unknown kind: {kind[:40]}")
-        return name, [self._interval() for _ in range(count)]
-
-    def _interval(self) -> Cue:
-        start, end = self._number(), self._number()
-        return Cue(round(start * 1000), round(end * 1000), self._string()[1])
+        for _ in range(int(self._numbers(1)[0])):
+            (kind, _), (name, _) = self._string(), self._string()
+            count = range(int(self._numbers(3)[2]))
+            if kind not in ("TextTier", "IntervalTier"):
+                raise BadInput(f"a tier of unknown kind: {kind[:40]}")
+            rows = [(self._numbers(1 + (kind == "IntervalTier")), self._string()[1]) for _ in count]
+            if kind == "IntervalTier":
+                yield name, [Cue(round(start * 1000), round(end * 1000), text) for (start, end), text in rows]
 
     def _next(self) -> re.Match[str]:
         found = next(self._tokens, None)
@@ -91,19 +75,20 @@ class _TextGridReader:
     def _string(self) -> tuple[str, Span]:
         found = self._next()
         if found.group(1) is None:
-            raise BadInput(f"a number where a string should be: {found.group()[:40]}", line=self._line(found))
+            what = f"a number where a string should be: {found.group()[:40]}"
+            raise BadInput(what, line=line_of(self._source, found.start()))
         if not found.group(2):
-            raise BadInput("a string without its closing quote", line=self._line(found))
+            raise BadInput("a string without its closing quote", line=line_of(self._source, found.start()))
         return found.group(1), found.span(1)
 
-    def _number(self) -> float:
-        found = self._next()
-        if found.group()[0] not in '"<' and abs(number := float(found.group())) < _LONGEST:
-            return number
-        raise BadInput(f"not a number: {found.group()[:40]}", line=self._line(found))
-
-    def _line(self, found: re.Match[str]) -> int:
-        return line_of(self._source, found.start())
+    def _numbers(self, count: int) -> list[float]:
+        numbers = []
+        for found in (self._next() for _ in range(count)):
+            if found.group()[0] in '"<' or not abs(number := float(found.group())) < _LONGEST:
+                what = f"not a number: {found.group()[:40]}"
+                raise BadInput(what, line=line_of(self._source, found.start()))
+            numbers.append(number)
+        return numbers
 
 
 def spoken_names(names: Sequence[str]) -> list[int]:
@@ -119,14 +104,14 @@ def _spoken(source: str, interval: Cue) -> bool:
 
 def _words(source: str, intervals: Sequence[Cue], number: dict[Span, int], turns: TurnCounter) -> list[Word]:
     result: list[Word] = []
-    for interval in intervals:
-        if interval.text in number:
-            first = len(result)
-            for spoken in scan(source, *interval.text).words:
-                turn = turns.next(spoken.speaker)
-                result.append(Word(spoken.text, None, None, number[interval.text], turn, (spoken.copy,)))
-            if len(result) > first:
-                result[first].start, result[-1].end = interval.start, interval.end
+    for interval in (interval for interval in intervals if interval.text in number):
+        own = [
+            Word(spoken.text, cue=number[interval.text], turn=turns.next(spoken.speaker), places=(spoken.copy,))
+            for spoken in scan(source, *interval.text).words
+        ]
+        if own:
+            own[0].start, own[-1].end = interval.start, interval.end
+        result += own
     return result
 
 

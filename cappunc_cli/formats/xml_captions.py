@@ -15,9 +15,6 @@ from cappunc_cli.formats.cues import Cue, Timing, scaled
 from cappunc_cli.formats.splice import line_numbers
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
-_ROOT = root("tt")
-
-
 _CLOCK = re.compile(
     r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"
 )
@@ -163,7 +160,7 @@ class Ttml(RegionFormat):
 
     name = "ttml"
     suffixes = (".ttml", ".dfxp", ".itt", ".imsc")
-    signature = _ROOT
+    signature = root("tt")
     hidden = HIDDEN_IN_XML
 
     def read(self, text: str) -> Document:
@@ -188,7 +185,6 @@ class Ttml(RegionFormat):
         return replace(document, languages=_languages(found, document.words))
 
 
-_YT_ROOT = root("timedtext|transcript")
 _CUES = ("p", "text")
 
 
@@ -199,15 +195,14 @@ def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None
 
 def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Cue]:
     """The <s> of rows in which some <s> has an offset `t`; it is missing in the first one. Colours have <s> without."""
-    parts = [element for element in found if element.name == "s" and element.parent in timed]
-    rows = {part.parent for part in parts if part.get("t") is not None}
-    result = []
-    for part in parts:
-        start = timed[part.parent] if part.parent is not None else None
-        if part.parent in rows and start is not None:
-            # A row is shown until the next ones push it out, so its length does not tell when a word ends.
-            result.append(Cue(start + (scaled(part.get("t"), 1) or 0), None, part.content))
-    return result
+    parts = [(e, timed.get(e.parent), e.parent) for e in found if e.name == "s" and e.parent is not None]
+    rows = {row for part, _, row in parts if part.get("t") is not None}
+    # A row is shown until the next ones push it out, so its length does not tell when a word ends.
+    return [
+        Cue(start + (scaled(part.get("t"), 1) or 0), None, part.content)
+        for part, start, row in parts
+        if start is not None and row in rows
+    ]
 
 
 class YouTubeXml(RegionFormat):
@@ -215,7 +210,7 @@ class YouTubeXml(RegionFormat):
 
     name = "srv3"
     suffixes = (".srv1", ".srv2", ".srv3")
-    signature = _YT_ROOT
+    signature = root("timedtext|transcript")
     hidden = HIDDEN_IN_XML
     lasting = True
 
