@@ -11,7 +11,7 @@ from typing import ClassVar
 from cappunc_cli.document.words import Copy, Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
-from cappunc_cli.formats.cue_reader import read_words
+from cappunc_cli.formats.cue_reader import CueReader, cues_are_pieces
 from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, milliseconds
 from cappunc_cli.formats.markup import HIDDEN, Visible
 from cappunc_cli.formats.speech import speech_in
@@ -114,11 +114,21 @@ class RegionFormat(Format):
     edits = staticmethod(changes)
 
     def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
-        """The document of these cues."""
-        found = read_words(text, cues, self.hidden, self.clock(text) if self.clock else milliseconds)
-        detail = CueDetail(cues, self.hidden, not found.in_pieces, self.lasting, found.in_pieces)
+        """The document of these cues, in the order of the file; a line that rolls up is a copy of its words."""
+        reader = CueReader(text, self.hidden, self.clock(text) if self.clock else milliseconds)
+        # What a decoder shows does not roll, and has whole words.
+        in_codes = any(cue.shown is not None for cue in cues)
+        in_pieces = not in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
+        if in_pieces := in_pieces and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
+            reader.read_pieces(cues)
+        else:
+            reader.read(cues)
+            if not in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
+                reader = CueReader(text, reader.hidden, reader.clock, rolling=True)
+                reader.read(cues)
+        detail = CueDetail(cues, self.hidden, not in_pieces, self.lasting, in_pieces)
         ordered = tuple(sorted(notices, key=lambda notice: notice.line))
-        return Document(self.name, text, found.words, ordered, found.turns.names, detail)
+        return Document(self.name, text, reader.words, ordered, reader.turns.names, detail)
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all their copies.

@@ -30,11 +30,6 @@ _MARKS = re.compile(r"(?:[^\w\s]|_)+")
 _SHOWN = re.compile(r"[^\W_]")
 
 
-def _key(text: str, words: int) -> str:
-    """What lines that show the same share, but for case and marks; `words` is the number of the line's words."""
-    return f"{words} {' '.join(_MARKS.sub('', fold(text)).split())}"
-
-
 @dataclass(slots=True)
 class TurnCounter:
     """Numbers turns; a speaker's name that is repeated starts no new turn.
@@ -70,26 +65,6 @@ class TurnCounter:
         return self.number
 
 
-def read_words(source: str, cues: Sequence[Cue], hidden: re.Pattern[str], clock: StampReader) -> CueReader:
-    """Read the words of all cues, in the order of the file; a line that rolling captions repeat is a copy of its words.
-
-    `hidden` matches the markup in the cues, and `clock` reads inline time stamps.
-    """
-    reader = CueReader(source, hidden, clock)
-    # What a decoder shows does not roll, and has whole words.
-    in_codes = any(cue.shown is not None for cue in cues)
-    if not in_codes and any(source.startswith(" ", cue.text[0]) for cue in cues):
-        reader.in_pieces = cues_are_pieces([source[slice(*cue.text)] for cue in cues])
-    if reader.in_pieces:
-        reader.read_pieces(cues)
-        return reader
-    reader.read(cues)
-    if reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances and not in_codes:
-        reader = CueReader(source, hidden, clock, rolling=True)
-        reader.read(cues)
-    return reader
-
-
 @dataclass(slots=True)
 class CueReader:
     """Reads cues into `words`; if `rolling`, lines that a cue repeats are copies of the words before.
@@ -101,13 +76,12 @@ class CueReader:
     hidden: re.Pattern[str]
     clock: StampReader
     rolling: bool = False
-    in_pieces: bool = False
     words: list[Word] = field(default_factory=list)
     turns: TurnCounter = field(default_factory=TurnCounter)
     chances: int = 0
     evidence: int = 0
     #: The lines of the cue before, and its end.
-    _before: list[str] = field(default_factory=list)
+    _before: list[tuple[int, str]] = field(default_factory=list)
     _end: int | None = None
     #: The words in these lines, which may still get copies.
     _held: list[list[Word]] = field(default_factory=list)
@@ -124,7 +98,7 @@ class CueReader:
                 self._read_speech(cue, number)
                 continue
             lines = BREAKS.split(source[start:stop])
-            self._repeated([_key(line, count) for line in lines if (count := len(line.split()))], cue)
+            self._repeated([(count, line) for line in lines if (count := len(line.split()))], cue)
             turn, first = self.turns.next(cue.speaker, number), len(self.words)
             for found in _TOKEN.finditer(source, start, stop):
                 self.words.append(Word(intern(found[0]), None, None, number, turn, ((found.span(),),)))
@@ -136,13 +110,14 @@ class CueReader:
             if self.words[i].end is None:
                 end_early(self.words, i)
 
-    def _repeated(self, lines: list[str], cue: Cue) -> int:
-        """Take the lines of the next cue; returns how many of the first ones repeat the last ones of the cue before.
+    def _repeated(self, shown: Sequence[tuple[int, str]], cue: Cue) -> int:
+        """How many of the first lines of the next cue repeat the last ones of the cue before, but for case and marks.
 
-        A repeated `yes` alone is no evidence that captions roll.
+        `shown` are the numbers of their words and their texts. A repeated `yes` alone does not show that captions roll.
         """
-        if not lines:
+        if not shown:
             return 0
+        lines = [(count, " ".join(_MARKS.sub("", fold(text)).split())) for count, text in shown]
         before, ended = self._before, self._end
         self._before, self._end = lines, cue.end
         if not before:
@@ -151,7 +126,7 @@ class CueReader:
         count = next((n for n in sizes if before[-n:] == lines[:n]), 0)
         hold = cue.start is not None and cue.end is not None and 0 <= cue.end - cue.start <= _HOLD
         again = cue.start is not None and cue.start == ended and count == len(before)
-        several = sum(int(line.partition(" ")[0]) for line in lines) > 1
+        several = sum(words for words, _ in lines) > 1
         self.chances += 1
         self.evidence += count > 0 and (hold or len(lines) > count or (again and several))
         return count
@@ -164,7 +139,7 @@ class CueReader:
         for said in speech.words:
             spoken[said.line].append(said)
         lines = [(text, words) for text, words in zip(texts, spoken, strict=True) if words or _SHOWN.search(text)]
-        repeated = self._repeated([_key(text, len(words)) for text, words in lines], cue)
+        repeated = self._repeated([(len(words), text) for text, words in lines], cue)
         if not self.rolling:
             repeated = 0
         elif not lines:

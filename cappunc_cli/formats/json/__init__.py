@@ -9,7 +9,7 @@ words in them and aligns the copies; edits.py turns new texts of the words into 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,22 +53,21 @@ def dialect_of(value: Any, level: int = 0) -> str:
 
 def document(dialect: str, text: str, value: Any) -> Document:
     """The document of a text in a dialect, which has been parsed."""
-    transcript = Transcript(text, _tracks_of(dialect, value))
-    return Document(dialect, text, transcript.words, speakers=transcript.speakers(), detail=transcript)
+    transcript = Transcript(text, _generic_tracks(value) if dialect == "generic" else _DIALECTS[dialect].tracks(value))
+    return Document(dialect, text, transcript.words, speakers=transcript.speakers, detail=transcript)
 
 
-def _tracks_of(name: str, value: Any, level: int = 0) -> Iterable[Track]:
-    """The tracks of a parsed file in the dialect of this name."""
-    if name != "generic":
-        return _DIALECTS[name].tracks(value)
-    return _tracks_of_several(value, level) if any(_transcripts(value, level)) else generic_tracks(value)
+def _generic_tracks(value: Any, level: int = 0) -> Iterator[Track]:
+    """The tracks of generic JSON, which may be several transcripts in a list or one after the other.
 
-
-def _tracks_of_several(value: Any, level: int) -> Iterator[Track]:
-    """The tracks of several transcripts, in a list or one after the other: each in its own dialect, and a new turn."""
-    for dialect, transcript in _transcripts(value, level):
-        for number, track in enumerate(_tracks_of(dialect, transcript, level + 1)):
-            yield replace(track, begins_turn=number == 0 or track.begins_turn)
+    Each of these is in its own dialect, and starts a new turn.
+    """
+    several = list(_transcripts(value, level))
+    for name, one in several:
+        found = _generic_tracks(one, level + 1) if name == "generic" else _DIALECTS[name].tracks(one)
+        yield from (replace(track, begins_turn=not n or track.begins_turn) for n, track in enumerate(found))
+    if not several:
+        yield from generic_tracks(value)
 
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:

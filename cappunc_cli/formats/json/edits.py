@@ -180,7 +180,7 @@ class _Shift:
 
 def placeholders(transcript: Transcript) -> Iterator[Edit]:
     """The edits that put a placeholder in place of all that writing may change: words, marks, counts of characters."""
-    yield from ((*span, "0") for _, _, span in _counts(transcript.anchors) if transcript.anchors)
+    yield from ((*span, "0") for _, _, span in (_counts(transcript.anchors) if transcript.anchors else ()))
     copies = chain(
         chain.from_iterable(word.places for word in transcript.words), (r.copy for r in transcript.respelled)
     )

@@ -108,7 +108,8 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
     # The join before each field but the first is part of it.
     parts = [shown[0], *(field.join + text for field, text in zip(fields[1:], shown[1:], strict=True))]
     stops = list(accumulate(map(len, parts)))
-    masked, turns = _masked("".join(parts))
+    joined = "".join(parts)
+    masked, turns = _masked(joined) if _SUSPECT.search(joined) else (joined, [])
     tokens: list[Token] = []
     starts: list[int] = []
     f, cue, tail, end = 0, 0, -1, 0  # the field, its line; the field in which the word before ends, and where it ends
@@ -145,8 +146,6 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
 
 def _masked(text: str) -> tuple[str, list[int]]:
     """A text without what is not spoken, which is as long, and where turns begin."""
-    if not _SUSPECT.search(text):
-        return text, []
     masked = _MASK.sub(_hide, text)
     if "*" in masked:
         masked = splice(masked, ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked)))

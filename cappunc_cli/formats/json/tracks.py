@@ -128,16 +128,6 @@ def texts(value: object, path: str, join: str = "\n") -> list[Field]:
 _SHARE = 1 / 5
 
 
-def join_of(texts: Iterable[str]) -> str:
-    """What comes between entries: nothing if they write a space before each word, else a space.
-
-    With their own spaces, one without continues the word before it. Recognisers that put out pieces of words do so
-    (` lon`, `don`), and Whisper for whole words. The first entry does not count: nothing comes before it.
-    """
-    found = [text[0].isspace() for text in texts if text.strip()][1:]
-    return "" if any(found) and sum(found) >= _SHARE * len(found) else " "
-
-
 @dataclass(frozen=True, slots=True)
 class Entries:
     """How a recogniser writes its words: the paths of the text and the times of an entry, the key of the speaker.
@@ -189,13 +179,18 @@ class Entries:
         return [found[0]._replace(join="\n"), *found[1:]] if found else []
 
     def join_of(self, entries: Iterable[object]) -> str:
-        """What comes between entries."""
+        """What comes between entries: nothing if they write a space before each word, else a space.
+
+        With their own spaces, one without continues the word before it. Recognisers that put out pieces of words do so
+        (` lon`, `don`), and Whisper for whole words. The first entry does not count: nothing comes before it.
+        """
         if self.join is not None and self.join != "line":
             return self.join
         shown = [text for entry in entries if isinstance(text := value_at(entry, self.text), Literal)]
         if self.join == "line" and 2 * sum(len(text.split()) <= 1 for text in shown) <= len(shown):
             return "\n"
-        return join_of(shown)
+        spaced = [text[0].isspace() for text in shown if text.strip()][1:]
+        return "" if any(spaced) and sum(spaced) >= _SHARE * len(spaced) else " "
 
 
 def lines(
@@ -252,11 +247,11 @@ def named(fields: Iterable[Field], names: Iterable[tuple[object, object]]) -> li
     return [field._replace(speaker=known.get(str(field.speaker)) or field.speaker) for field in fields]
 
 
-def by_channel(entries: Iterable[Node], key: str = "channel") -> dict[str, list[Node]]:
+def by_channel(entries: Iterable[Node]) -> dict[str, list[Node]]:
     """The entries of each channel, in order; those without one are of channel 0."""
     channels: dict[str, list[Node]] = {}
     for entry in entries:
-        channels.setdefault(str(entry.get(key, 0)), []).append(entry)
+        channels.setdefault(str(entry.get("channel", 0)), []).append(entry)
     return channels
 
 

@@ -69,6 +69,7 @@ class Transcript:
         for track in tracks:
             self._add(track)
         self._starts = sorted(self._literals)
+        self.speakers = self._names() if self._speakers else {}
         #: Whether marks are entries of their own somewhere.
         self.has_entries = any(field.item and stream.new_mark for field, stream in self._literals.values())
 
@@ -224,7 +225,7 @@ class Transcript:
                 found[i_stop - 1] = found[i_stop - 1][0], raw[j_stop - 1].end, found[i_stop - 1][2]
         return found
 
-    def speakers(self) -> dict[int, str]:
+    def _names(self) -> dict[int, str]:
         """The names of speakers by turn, where the file has any; each of several channels is a speaker."""
         several = len({channel for channel, _ in self._speakers.values()}) > 1
         channels: dict[str, set[object]] = {}
