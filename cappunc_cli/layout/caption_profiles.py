@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from math import ceil
@@ -95,21 +95,13 @@ class Profiles:
         Raises WrongUsage for an unknown profile, or one that makes no sense.
         """
         values = {**_merged(self.name, language, self.own, ()), **self.asked}
-        limits = Limits(
-            width=values["width"],
-            lines=values["lines"],
-            shortest=round(1000 * values["min-duration"]),
-            longest=round(1000 * values["max-duration"]),
-            speed=float(values["cps"]),
-            gap=values["min-gap"],
-            gap_frames=values.get("gap-frames", 0),
-        )
-        if self.fps is None:
-            return limits
-        # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
-        asked = ceil(limits.gap * self.fps / 1000 - 1e-6)
-        frames = asked if "min-gap" in self.asked else limits.gap_frames
-        return replace(limits, gap=round(1000 * frames / self.fps), gap_frames=frames)
+        shortest, longest = (round(1000 * values[name]) for name in ("min-duration", "max-duration"))
+        gap, frames = values["min-gap"], values.get("gap-frames", 0)
+        if self.fps is not None:
+            # The milliseconds asked for, rounded up; 1e-6 is for 80 ms at 25 a second, which are not quite two.
+            frames = ceil(gap * self.fps / 1000 - 1e-6) if "min-gap" in self.asked else frames
+            gap = round(1000 * frames / self.fps)
+        return Limits(values["width"], values["lines"], shortest, longest, float(values["cps"]), gap, frames)
 
 
 def profile_names() -> list[str]:
@@ -129,8 +121,7 @@ def _merged(name: str, language: str, own: Mapping[str, Mapping[str, Any]], belo
         raise WrongUsage(f"[profiles.{name}] extends itself", own[name]["file"])
     else:
         raise WrongUsage(f"no caption profile {name!r}; there are {', '.join(sorted({*profile_names(), *own}))}")
-    plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    return {**values, **plain, **table.get(language, {})}
+    return {**values, **table, **table.get(language, {})}
 
 
 @cache
@@ -143,10 +134,9 @@ def _check(name: str, table: Mapping[str, Any], file: str) -> None:
     known = {field.name: field for field in described(LimitOptions).values()}
     own = [table[key].items() if isinstance(table[key], dict) else [(key, table[key])] for key in table]
     for key, value in chain.from_iterable(own):
-        if key in known:
-            try:
-                known[key].verify(value)
-            except ValueError as error:
-                raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error
-        elif key not in _ABOUT:
+        if key not in known and key not in _ABOUT:
             raise WrongUsage(f"[profiles.{name}] has no {key}; a profile has {', '.join(known)}", file)
+        try:
+            known[key].verify(value) if key in known else None
+        except ValueError as error:
+            raise WrongUsage(f"[profiles.{name}] {key} {error}", file) from error

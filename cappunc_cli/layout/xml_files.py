@@ -5,81 +5,62 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from xml.etree.ElementTree import Element, SubElement, register_namespace, tostring
+from html import escape
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
 
-_TTML = "http://www.w3.org/ns/ttml"
-_XML = "{http://www.w3.org/XML/1998/namespace}"
-_NAMES = {
-    "": _TTML,
-    "ttm": f"{_TTML}#metadata",
-    "ttp": f"{_TTML}#parameter",
-    "tts": f"{_TTML}#styling",
-    "ebuttm": "urn:ebu:tt:metadata",
-}
-_TT, _META, _PARAMETER, _STYLING, _EBU = (f"{{{name}}}" for name in _NAMES.values())
 #: Characters that XML cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_IMSC = "http://www.w3.org/ns/ttml/profile/imsc1.1/text"
-_CONFORMS = "urn:ebu:tt:distribution:2018-04"
+_TTML = "http://www.w3.org/ns/ttml"
+#: What a profile declares: names and parameters of the document, its metadata, and the style and region it demands.
+_DECLARED = {
+    "": "",
+    "imsc": f' ttp:timeBase="media" ttp:contentProfiles="{_TTML}/profile/imsc1.1/text"',
+    "ebu-tt-d": ' ttp:timeBase="media" ttp:cellResolution="32 15"',
+}
+_CONFORMS = (
+    "<ebuttm:documentMetadata><ebuttm:conformsToStandard>urn:ebu:tt:distribution:2018-04</ebuttm:conformsToStandard>"
+    "</ebuttm:documentMetadata>"
+)
+_STYLED = (
+    '<styling><style xml:id="text" tts:fontFamily="proportionalSansSerif" tts:fontSize="100%" tts:textAlign="center" '
+    'tts:lineHeight="normal" tts:color="#ffffffff" tts:backgroundColor="#000000c2" /></styling>'
+    '<layout><region xml:id="bottom" tts:origin="10% 10%" tts:extent="80% 80%" tts:displayAlign="after" /></layout>'
+)
 
 
 def ttml(captions: Sequence[Caption], writing: Writing) -> str:
     """TTML in the profile of `writing`. Raises BadInput for characters that XML cannot contain."""
-    for prefix, name in _NAMES.items():
-        register_namespace(prefix, name)
-    tree = Element(f"{_TT}tt", {f"{_XML}lang": writing.language or ("und" if writing.profile else "")})
+    profile, ebu = writing.profile, writing.profile == "ebu-tt-d"
     agents = {name: f"speaker{n}" for n, name in enumerate(dict.fromkeys(c.speaker for c in captions if c.speaker), 1)}
-    if agents or writing.profile:
-        _head(tree, agents, writing.profile)
-    division = SubElement(SubElement(tree, f"{_TT}body"), f"{_TT}div")
+    about = _CONFORMS * ebu
+    for name, key in agents.items():
+        shown = f'<ttm:name type="full">{escape(name, quote=False)}</ttm:name>'
+        about += f'<ttm:agent xml:id="{key}" type="person">{shown}</ttm:agent>'
+    rows = ""
     for number, caption in enumerate(captions, 1):
-        own = {"begin": timestamp(caption.start), "end": timestamp(caption.end)}
-        if caption.speaker:
-            own[f"{_META}agent"] = agents[caption.speaker]
-        if writing.profile:
-            own |= {f"{_XML}id": f"caption{number}", "region": "bottom", "style": "text"}
-        paragraph = SubElement(division, f"{_TT}p", own)
-        paragraph.tail = "\n"  # one cue a line
-        # EBU-TT-D has text in spans only.
-        _write_lines(SubElement(paragraph, f"{_TT}span") if writing.profile else paragraph, caption.lines)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{checked_xml(tostring(tree, "unicode"))}\n'
+        own = f' begin="{timestamp(caption.start)}" end="{timestamp(caption.end)}"'
+        own += f' ttm:agent="{agents[caption.speaker]}"' if caption.speaker else ""
+        own += f' xml:id="caption{number}" region="bottom" style="text"' if profile else ""
+        text = "<br />".join(escape(line, quote=False) for line in caption.lines)
+        # EBU-TT-D has text in spans only. One cue a line.
+        rows += _element("p", _element("span", text) if profile else text, own) + "\n"
+    head = (f"<metadata>{about}</metadata>" if about else "") + _STYLED * bool(profile)
+    names = {"": _TTML} | ({"ebuttm": "urn:ebu:tt:metadata"} if ebu else {})
+    names |= {"ttm": f"{_TTML}#metadata"} if agents else {}
+    names |= {"ttp": f"{_TTML}#parameter", "tts": f"{_TTML}#styling"} if profile else {}
+    declared = "".join(f' xmlns{name and ":"}{name}="{uri}"' for name, uri in names.items())
+    declared += f' xml:lang="{writing.language or ("und" if profile else "")}"{_DECLARED[profile]}'
+    body = (f"<head>{head}</head>" if head else "") + f"<body>{_element('div', rows)}</body>"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{checked_xml(_element("tt", body, declared))}\n'
 
 
-def _head(tree: Element, agents: dict[str, str], profile: str) -> None:
-    """The metadata, and in a profile the style and the region that it demands."""
-    head = SubElement(tree, f"{_TT}head")
-    if agents or profile == "ebu-tt-d":
-        about = SubElement(head, f"{_TT}metadata")
-        if profile == "ebu-tt-d":
-            SubElement(SubElement(about, f"{_EBU}documentMetadata"), f"{_EBU}conformsToStandard").text = _CONFORMS
-        for name, key in agents.items():
-            agent = SubElement(about, f"{_META}agent", {f"{_XML}id": key, "type": "person"})
-            SubElement(agent, f"{_META}name", {"type": "full"}).text = name
-    if not profile:
-        return
-    tree.set(f"{_PARAMETER}timeBase", "media")
-    if profile == "imsc":
-        tree.set(f"{_PARAMETER}contentProfiles", _IMSC)
-    else:
-        tree.set(f"{_PARAMETER}cellResolution", "32 15")
-    look = {"fontFamily": "proportionalSansSerif", "fontSize": "100%", "textAlign": "center", "lineHeight": "normal"}
-    look |= {"color": "#ffffffff", "backgroundColor": "#000000c2"}
-    style = {f"{_STYLING}{name}": value for name, value in look.items()}
-    SubElement(SubElement(head, f"{_TT}styling"), f"{_TT}style", {f"{_XML}id": "text", **style})
-    place = {"origin": "10% 10%", "extent": "80% 80%", "displayAlign": "after"}
-    region = {f"{_STYLING}{name}": value for name, value in place.items()}
-    SubElement(SubElement(head, f"{_TT}layout"), f"{_TT}region", {f"{_XML}id": "bottom", **region})
-
-
-def _write_lines(element: Element, lines: Sequence[str]) -> None:
-    element.text, *rest = lines or ("",)
-    for line in rest:
-        SubElement(element, f"{_TT}br").tail = line
+def _element(name: str, content: str, attributes: str = "") -> str:
+    return f"<{name}{attributes}>{content}</{name}>" if content else f"<{name}{attributes} />"
 
 
 def checked_xml(text: str, kind: str = "XML") -> str:

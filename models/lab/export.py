@@ -19,7 +19,7 @@ import onnx
 import torch
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train import export as models
+from cappunc_cli.features.train import custom_model as models
 from cappunc_cli.features.train.network import read_weights
 from cappunc_cli.features.train.trainer import CHECKPOINT, trained_weights
 from cappunc_cli.restoration.models.graph import Weights

@@ -30,8 +30,7 @@ from cappunc_cli.evaluation import Evaluation, report
 from cappunc_cli.evaluation.report import as_dict, score_systems
 from cappunc_cli.features.evaluate.inputs import Source, plain_source, sources
 from cappunc_cli.features.evaluate.options import EvalOptions
-from cappunc_cli.features.evaluate.restorer import Restorer, restorer_of
-from cappunc_cli.features.evaluate.run import score, signature_of
+from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, signature_of
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import read_unpacked

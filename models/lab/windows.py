@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.features.train.dataset import UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
-from cappunc_cli.features.train.windows import IGNORED, Batch, Windows, blur_pauses
+from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
 from models.lab.arrays import load_stream, load_vocabulary
 from models.lab.asr_noise import AsrNoise
 from models.lab.look_alikes import LookAlikes, look_alikes
@@ -19,6 +19,7 @@ from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 
 COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
+_GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
 _FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
 _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 
@@ -176,6 +177,38 @@ def _add_pauses(sample: WindowSample, pools: list[Ints], rng: np.random.Generato
     for mark in np.unique(sample.marks):
         at = np.flatnonzero(sample.marks == mark)
         sample.pauses[at] = pools[mark][rng.integers(0, len(pools[mark]), len(at))]
+
+
+def blur_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -> None:
+    """Hide all pauses, or show them with the time resolution of some recogniser, or only those between captions."""
+    pauses = sample.pauses
+    if rng.random() > share:
+        pauses[:] = UNKNOWN_PAUSE
+        return
+    known = pauses != UNKNOWN_PAUSE
+    grid = int(rng.choice(_GRIDS))
+    # Recognisers place word ends early or late: short gaps vanish, others lose or gain a frame.
+    jitter = rng.normal(0, grid / 2, len(pauses)) - (rng.random() < 0.3) * rng.integers(0, 120)
+    shown = np.maximum(0, np.round((pauses + jitter) / grid) * grid)
+    pauses[known] = np.where(pauses[known] > 0, shown[known], 0)
+    if rng.random() < 0.25:
+        _hide_inside_cues(sample, rng)
+
+
+def _hide_inside_cues(sample: WindowSample, rng: np.random.Generator) -> None:
+    """As in SRT: cues of 4 to 14 words that end anywhere, and only gaps between cues are known."""
+    shown = np.zeros(len(sample.pauses), bool)
+    at = int(rng.integers(0, 8))
+    while at < len(shown):
+        window = sample.pauses[at : at + 4]
+        # Recognisers cut cues at silences when there is one nearby.
+        at += int(np.argmax(window)) if rng.random() < 0.6 else 0
+        shown[min(at, len(shown) - 1)] = True
+        at += int(rng.integers(4, 15))
+    sample.pauses[~shown] = UNKNOWN_PAUSE
+    if rng.random() < 0.3:  # cues that linger until the next one
+        known = sample.pauses > 0
+        sample.pauses[known] = np.maximum(0, sample.pauses[known] - int(rng.integers(100, 1500)))
 
 
 def _cut_into_captions(sample: WindowSample, rng: np.random.Generator) -> None:

@@ -10,7 +10,7 @@ from cappunc_cli.api import fix
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.inputs import Source
-from cappunc_cli.features.evaluate.restorer import Restorer
+from cappunc_cli.features.evaluate.run import Restorer
 from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.files.request import FixRequest

@@ -76,11 +76,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     names = _input_names(context, options, options.restore or rewrap)
     profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
     reporter = make_reporter(context, options.messages)
-    found = [
-        job
-        for job in input_jobs(names, options.inputs, reporter, options.output)
-        if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
-    ]
+    jobs = input_jobs(names, options.inputs, reporter, options.output)
+    found = [job for job in jobs if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
     jobs = _planned(found, None if rewrap else kind or "srt", names, options)
@@ -88,7 +85,7 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     if not (rewrap or kind) and file.suffix and [job.target for job in jobs] == [str(file)]:
         why = f"{file} names none of {', '.join(CAPTION_KINDS)}; choose one with --to"
         raise typer.BadParameter(why, param_hint="-o")
-    refuse_file(report, "--report", jobs, _also_read(options))
+    refuse_file(report, "--report", jobs, [*options.glossary, options.inputs.files_from])
     maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
     _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
     if report is not None:
@@ -145,11 +142,7 @@ def _planned(
     if kind is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
     added = ".captions" if isinstance(options, CaptionsOptions) else ""
-    return plan_jobs(jobs, options.output, names, added, _also_read(options))
-
-
-def _also_read(options: ConvertOptions | CaptionsOptions) -> list[str | None]:
-    return [*options.glossary, options.inputs.files_from]
+    return plan_jobs(jobs, options.output, names, added, [*options.glossary, options.inputs.files_from])
 
 
 def _make(

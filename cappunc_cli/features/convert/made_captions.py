@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING
@@ -47,17 +47,6 @@ def restored(found: Opened, attach: bool = False) -> Document:
     return formats.with_texts(document, texts, attach=attach)
 
 
-def _timed_words(document: Document) -> tuple[Sequence[Word], str]:
-    """The words with times, and a note to the user, or "". Raises UnknownFormat if too few can have any."""
-    words, note = spread(document.words)
-    timed = len(words) - untimed(words)
-    if timed < _TIMED * len(words):
-        own = len(words) - untimed(document.words)
-        raise UnknownFormat(f"only {own} of {len(words)} words have times, too few for captions")
-    early = early_note(sum(word.start is not None and word.start < 0 for word in document.words))
-    return words, "; ".join(filter(None, (early, note)))
-
-
 def spread(words: Sequence[Word]) -> tuple[Sequence[Word], str]:
     """The words, with the times of their cue or segment divided among them if few have their own, and a note, or ""."""
     missing = untimed(words)
@@ -82,10 +71,16 @@ def cut_captions(
 
     Returns a note to the user, too, or "". Raises BadInput for several recordings, UnknownFormat without enough times.
     """
-    words, note = _timed_words(document)
+    words, note = spread(document.words)
+    if len(words) - untimed(words) < _TIMED * len(words):
+        own = len(words) - untimed(document.words)
+        raise UnknownFormat(f"only {own} of {len(words)} words have times, too few for captions")
+    early = early_note(sum(word.start is not None and word.start < 0 for word in document.words))
+    note = "; ".join(filter(None, (early, note)))
     word_channels = formats.FORMATS[document.format].channels(document)
     recordings = [recording for recording, _ in word_channels]
-    if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
+    starts = [(word.start, name) for word, name in zip(words, recordings, strict=False) if word.start is not None]
+    if any(one != other and start < before for (before, one), (start, other) in pairwise(starts)):
         raise BadInput("has several recordings, each with times from zero; put each into a file of its own")
     names = [document.speakers.get(word.turn, "") for word in document.words]
     shown = list(texts)
@@ -116,12 +111,6 @@ def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], 
         elif how == "name" and names[i]:
             shown[i] = f"{names[i]}: {texts[i]}"
     return shown
-
-
-def _restarts(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
-    """Whether times go back where another recording begins."""
-    known = [(start, name) for start, name in zip(starts, recordings, strict=True) if start is not None]
-    return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
 
 
 def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> list[Caption] | None:

@@ -86,8 +86,7 @@ class CaptionsOptions:
         ),
     ] = None
     profile: Annotated[
-        str,
-        Option("Guideline whose limits apply.", LIMITS, metavar="NAME", complete=profile_names, settable=True),
+        str, Option("Guideline whose limits apply.", LIMITS, metavar="NAME", complete=profile_names, settable=True)
     ] = "netflix"
     by: Annotated[
         str,

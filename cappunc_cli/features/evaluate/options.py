@@ -49,8 +49,7 @@ class EvalOptions:
         Option("Files or systems to score (default: the model).", FILES, metavar="HYP", check=path_of, argument=True),
     ] = ()
     ref: Annotated[
-        tuple[str, ...],
-        Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of),
+        tuple[str, ...], Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of)
     ] = ()
     format_name: FormatName = None
     only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None

@@ -29,15 +29,7 @@ from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.inspection import (
-    Report,
-    file_report,
-    line_prefix,
-    print_json,
-    span_line,
-    span_text,
-    tenths,
-)
+from cappunc_cli.files.inspection import Report, file_report, line_prefix, print_json, span_line, span_text, tenths
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
 from cappunc_cli.files.progress import Reporter, counted
@@ -102,9 +94,8 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
 def _check(context: typer.Context, options: ReviewOptions) -> None:
     """Raises BadParameter for options that contradict each other or have no effect."""
     of_page, applied = options.open_ or options.html is not None, options.apply is not None
-    given = (options.as_json, options.as_csv, options.html is not None, options.open_, applied)
-    outputs = ("--json", "--csv", "--html", "--open", "--apply")
-    chosen = [name for name, one in zip(outputs, given, strict=True) if one]
+    outputs = {"--json": options.as_json, "--csv": options.as_csv, "--html": options.html is not None}
+    chosen = [name for name, given in {**outputs, "--open": options.open_, "--apply": applied}.items() if given]
     if len(chosen) > 1:
         raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
     for name, alone, needed in (

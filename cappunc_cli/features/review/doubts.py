@@ -63,10 +63,7 @@ def places_to_check(opened: Opened, below: float, most: int | None) -> Report:
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
-    return {
-        "stretches": span_entries(document, text.missing()),
-        "doubts": _doubt_entries(document, found),
-    }
+    return {"stretches": span_entries(document, text.missing()), "doubts": _doubt_entries(document, found)}
 
 
 def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[Report]:

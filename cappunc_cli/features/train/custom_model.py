@@ -11,20 +11,23 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 
+from cappunc_cli.document.labels import MARKS, Case
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.train.corpora import HELDOUT, Corpus, Documents, check_text, heldout_ends, read_texts
 from cappunc_cli.features.train.dataset import prepare
-from cappunc_cli.features.train.export import export, write_json
+from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.features.train.options import TrainOptions
-from cappunc_cli.features.train.recipe import custom_recipe
+from cappunc_cli.features.train.recipe import Recipe, custom_recipe
 from cappunc_cli.features.train.trainer import CHECKPOINT, Progress, train
 from cappunc_cli.features.train.windows import Windows
+from cappunc_cli.restoration.models.graph import Weights, build
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 #: How often the held-out end is scored in a run, at least so many steps apart, and how often in vain until it stops.
@@ -120,3 +123,43 @@ def _before(options: TrainOptions, heldout: Path) -> str:
         return ""
     before = _score(find_model(options.start), heldout, "--lang", options.lang)
     return f" ({options.start} has {_in_short(before)})"
+
+
+def export(
+    network: JointNetwork, recipe: Recipe, lexicon: Sequence[str], directory: Path, kind: Weights = "blocks"
+) -> None:
+    """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`."""
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    metadata = {"type": "cappunc joint case and marks", "name": recipe.name}
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "model.onnx").write_bytes(build(arrays, network.shape, kind, metadata).SerializeToString())
+    (directory / "lexicon.txt").write_text("\n".join(lexicon) + "\n", "utf-8")
+    write_beside(recipe, directory, ["model.onnx"], network.shape.positions)
+
+
+def write_beside(
+    recipe: Recipe, directory: Path, weights: Sequence[str], positions: int, config: str = "config.json"
+) -> None:
+    """Write tokenizer.json and the `config` beside lexicon.txt and the files `weights`; `positions` is `max_pieces`."""
+    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(directory / "tokenizer.json"))
+    names = (*weights, "tokenizer.json", "lexicon.txt")
+    settings = {
+        "name": recipe.name,
+        **recipe.decoding,
+        "cases": [case.value for case in Case],
+        "marks": ["", *MARKS],
+        **({"around": list(recipe.around)} if recipe.around else {}),
+        "max_pieces": positions,
+        "pause_bins_ms": list(recipe.pause_bins_ms),
+        "version": "1",
+        "files": {name: hashlib.sha256((directory / name).read_bytes()).hexdigest() for name in names},
+    }
+    write_json(directory / config, settings)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write JSON with one entry per line, for readable diffs."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -45,8 +45,7 @@ class TrainOptions:
     """
 
     lang: Annotated[
-        str,
-        Option("Language of the text.", FILES, metavar="CODE", check=language_code, complete=languages_known),
+        str, Option("Language of the text.", FILES, metavar="CODE", check=language_code, complete=languages_known)
     ]
     output: Annotated[str, Option("Directory for the model.", FILES, short="o", metavar="DIR", check=path_of)]
     texts: Annotated[

@@ -1,4 +1,4 @@
-"""Training windows: excerpts of a stream, with pauses as real files have them."""
+"""Training windows: excerpts of a stream, in rows of pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from cappunc_cli.features.train.dataset import UNKNOWN_PAUSE, Ints, TokenStream,
 from cappunc_cli.features.train.recipe import Recipe
 
 IGNORED = -100
-_GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,8 @@ class Windows:
         sample = self.fit(self.excerpt(name, pieces, rng), pieces)
         if rng.random() > self.recipe.turns:
             sample.turns[:] = False
-        blur_pauses(sample, self.recipe.pauses, rng)
+        if rng.random() > self.recipe.pauses:
+            sample.pauses[:] = UNKNOWN_PAUSE
         return sample
 
     def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
@@ -108,35 +108,3 @@ class Windows:
     def bin(self, pauses: Ints) -> NDArray[np.int64]:
         """Pause bins: 0 for unknown, else 1 + the bin of the duration."""
         return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.recipe.pause_bins_ms, pauses, "right"))
-
-
-def blur_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -> None:
-    """Hide all pauses, or show them with the time resolution of some recogniser, or only those between captions."""
-    pauses = sample.pauses
-    if rng.random() > share:
-        pauses[:] = UNKNOWN_PAUSE
-        return
-    known = pauses != UNKNOWN_PAUSE
-    grid = int(rng.choice(_GRIDS))
-    # Recognisers place word ends early or late: short gaps vanish, others lose or gain a frame.
-    jitter = rng.normal(0, grid / 2, len(pauses)) - (rng.random() < 0.3) * rng.integers(0, 120)
-    shown = np.maximum(0, np.round((pauses + jitter) / grid) * grid)
-    pauses[known] = np.where(pauses[known] > 0, shown[known], 0)
-    if rng.random() < 0.25:
-        _hide_inside_cues(sample, rng)
-
-
-def _hide_inside_cues(sample: WindowSample, rng: np.random.Generator) -> None:
-    """As in SRT: cues of 4 to 14 words that end anywhere, and only gaps between cues are known."""
-    shown = np.zeros(len(sample.pauses), bool)
-    at = int(rng.integers(0, 8))
-    while at < len(shown):
-        window = sample.pauses[at : at + 4]
-        # Recognisers cut cues at silences when there is one nearby.
-        at += int(np.argmax(window)) if rng.random() < 0.6 else 0
-        shown[min(at, len(shown) - 1)] = True
-        at += int(rng.integers(4, 15))
-    sample.pauses[~shown] = UNKNOWN_PAUSE
-    if rng.random() < 0.3:  # cues that linger until the next one
-        known = sample.pauses > 0
-        sample.pauses[known] = np.maximum(0, sample.pauses[known] - int(rng.integers(100, 1500)))

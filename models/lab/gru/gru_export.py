@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from cappunc_cli.features.train.export import write_beside
+from cappunc_cli.features.train.custom_model import write_beside
 from cappunc_cli.features.train.trainer import CHECKPOINT
 from cappunc_cli.restoration.models.registry import ENGINES
 from models.lab.export import check_licences
