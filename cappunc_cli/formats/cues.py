@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Document, Span
@@ -80,6 +80,27 @@ def are_cues(text: str, is_head: Callable[[str], bool]) -> bool:
     """Whether lines that begin cues are as frequent near the beginning as in captions: prose may quote some."""
     lines = [line.group() for line in islice(nonempty_lines(text), _SEEN) if not line.group().isspace()]
     return _LONGEST_CUE * sum(map(is_head, lines)) >= max(len(lines), 1)
+
+
+#: The recording and channel of a row, and its time in seconds (None if unknown).
+RowKey = tuple[str, str, float | None]
+
+
+def are_rows(text: str, row: Callable[[str], RowKey | None]) -> bool:
+    """Whether a text is a table without a header: several rows that agree, and few other lines.
+
+    One line of speech can look like a row (`we lost 3 2 on penalties`); several of the same recording with times in
+    order cannot. `row` parses a line, None where it is no row. After a comment (`;;`) one row is enough.
+    """
+    lines = (found.group().strip(" \t\ufeff") for found in nonempty_lines(text[:100_000]))
+    found = [row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
+    rows = [key for key in found if key is not None]
+    if 5 * len(rows) < 4 * len(found) or not rows:
+        return False
+    if 2 * len({key[:2] for key in rows}) > len(rows):
+        return len(rows) == 1 and text.lstrip(" \t\ufeff").startswith(";;")
+    steps = [(a, b) for (*own, a), (*other, b) in pairwise(rows) if own == other and a is not None and b is not None]
+    return 5 * sum(a <= b for a, b in steps) >= 4 * len(steps)
 
 
 class Cue(NamedTuple):

@@ -1,4 +1,8 @@
-"""NIST's CTM, one word per line: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`."""
+"""NIST's tables: CTM, one word per line, and STM, one segment per line.
+
+FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]
+FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts
+from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts, fold
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.cue_reader import TurnCounter
+from cappunc_cli.formats.cues import RowKey, are_rows
 from cappunc_cli.formats.nonspeech import belongs, is_address
-from cappunc_cli.formats.splice import BREAKS, split_lines
+from cappunc_cli.formats.splice import BREAKS, same_word, split_lines
 
 # Five columns and the optional ones; `;;` starts a comment.
 _COLUMNS = re.compile(
@@ -36,7 +41,7 @@ _COLUMN = re.compile(r"[^ \t\r\n]*")
 _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
-def _row_key(line: str) -> spans.RowKey | None:
+def _row_key(line: str) -> RowKey | None:
     found = _ROW.fullmatch(line)
     return None if found is None else (found[1], found[2], None if found[3] == "*" else float(found[3]))
 
@@ -182,7 +187,7 @@ class Ctm(Format):
 
     def sniff(self, text: str) -> bool:
         """Whether the text consists of rows that agree."""
-        return spans.are_rows(text, _row_key)
+        return are_rows(text, _row_key)
 
     def read(self, text: str) -> Document:
         """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.
@@ -236,3 +241,104 @@ class Ctm(Format):
             recording, channel, *_ = document.source[_row(document.source, own)[0] : own[0]].split(None, 2)
             found.append((recording, channel))
         return found
+
+
+_DECIMAL = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
+# `;;` starts a comment.
+_SEGMENT = re.compile(
+    r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
+    rf"[ \t]++({_DECIMAL})[ \t]++({_DECIMAL})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?"
+)
+# No-break spaces separate words, too, as they do in captions.
+_TOKEN = re.compile(r"\S+")
+# To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are
+# optional, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
+_KEPT_IN_TEXT = re.compile(r"[<\[({}%@*+&~/-].*|.*-|.*[\\{}].*", re.DOTALL)
+_UNSCORED = "ignore_time_segment_in_scoring"
+#: Values of the speaker column in rows that are not transcribed.
+_NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
+
+
+def _segment_key(line: str) -> RowKey | None:
+    row = _SEGMENT.match(line)
+    if row is None or float(row[4]) > float(row[5]):
+        return None
+    # CTM has times in columns 3 and 4; the name of a speaker may be a whole number.
+    speaker = not re.fullmatch(_DECIMAL, row[3]) or (row[3].isdigit() and any(map(str.isalpha, line[row.end() :])))
+    return (row[1], row[2], float(row[4])) if speaker else None
+
+
+def _segment_words(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:
+    begin, end = (round(float(found.group(i)) * 1000) for i in (4, 5))
+    turns.announce(" ".join(found.group(1, 2, 3)))
+    places = list(_words(source, found.end(), stop))
+    begun = False  # whether the word comes after an address or a sign that follows a word
+    for i, ((a, b), followed) in enumerate(places):
+        first, last = i == 0, i + 1 == len(places)
+        times = begin if first else None, end if last else None
+        turn = turns.next(None)
+        gap = source[b : stop if last else places[i + 1][0][0]] if followed else ""
+        signs = "".join(f" {token}" for token in gap.split() if belongs(token))
+        yield Word(source[a:b], *times, number, turn, (((a, b),),), followed=followed, preceded=begun, signs=signs)
+        begun = followed
+
+
+def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
+    """Spans of the words, and whether an address or a sign follows; detached marks belong to the word before them."""
+    last: Span | None = None
+    marked = False  # whether detached marks follow the last word
+    depth = 0  # of braces around alternatives: `{ um / uh / @ }`
+    for found in _TOKEN.finditer(source, start, stop):
+        token = found.group()
+        depth = max(0, depth + token.count("{") - token.count("}"))
+        bare = cached_strip(token)[0]
+        # With or without marks: `she-,` is a fragment, too.
+        kept = any(map(_KEPT_IN_TEXT.fullmatch, (token, bare))) or bare == _UNSCORED or is_address(token)
+        spoken = not depth and any(map(str.isalnum, token)) and not kept
+        # Whether a mark makes another word of this one shows with the first; the rest may be thousands.
+        detached = last is not None and not spoken and not depth and are_marks(token)
+        if last is not None and detached:
+            detached = marked or same_word(source[last[0] : found.end()], source[slice(*last)])
+        if last is not None and detached:
+            last, marked = (last[0], found.end()), True
+            continue
+        if last is not None:
+            yield last, not spoken and not depth and belongs(token)
+        last, marked = found.span() if spoken else None, False
+    if last is not None:
+        yield last, False
+
+
+class Stm(Format):
+    """NIST's STM, one segment per line: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`."""
+
+    name = "stm"
+    suffixes = (".stm",)
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text consists of rows that agree."""
+        return are_rows(text, _segment_key)
+
+    def read(self, text: str) -> Document:
+        """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.
+
+        Raises BadInput where there is text but no row.
+        """
+        words: list[Word] = []
+        notices: list[Notice] = []
+        turns = TurnCounter()
+        rows = 0
+        for number, (start, stop) in enumerate(split_lines(text)):
+            found = _SEGMENT.match(text, start, stop)
+            if found is None:
+                line = text[start:stop].strip(" \t\ufeff")
+                if line and not line.startswith(";;"):
+                    notices.append(Notice(number + 1, "not a row of file, channel, speaker, times", unread=True))
+                continue
+            rows += 1
+            if fold(found.group(3)) not in _NOBODY:
+                words += _segment_words(text, number, found, stop, turns)
+        if not rows and notices:
+            raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
+        names = {turn: key.split()[-1] for turn, key in turns.names.items()}
+        return Document(self.name, text, words, tuple(notices), names)
