@@ -19,8 +19,8 @@ from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
 from cappunc_cli.formats.base import Format
-from cappunc_cli.formats.chat import Chat
 from cappunc_cli.formats.ebu_stl import EbuStl
+from cappunc_cli.formats.linguistics import Chat, TextGrid
 from cappunc_cli.formats.nist import Ctm, Stm
 from cappunc_cli.formats.players import AvidDs, Lrc, MicroDvd, Mpl2, Sbv, SubViewer1, TmPlayer
 from cappunc_cli.formats.sami import Sami
@@ -28,7 +28,6 @@ from cappunc_cli.formats.scc import Scc
 from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.formats.splice import line_of, same_spaces, same_word
 from cappunc_cli.formats.srt_vtt import Srt, WebVtt
-from cappunc_cli.formats.textgrid import TextGrid
 from cappunc_cli.formats.tsv import Tsv, timed_rows
 from cappunc_cli.formats.txt import PlainText
 from cappunc_cli.formats.xml_captions import Ttml, YouTubeXml

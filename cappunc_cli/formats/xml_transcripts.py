@@ -13,9 +13,9 @@ from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cues import Cue, in_time, milliseconds, scaled
+from cappunc_cli.formats.linguistics import spoken_names
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_numbers, line_of
-from cappunc_cli.formats.textgrid import spoken_names
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 

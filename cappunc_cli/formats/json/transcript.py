@@ -227,17 +227,14 @@ class Transcript:
 
     def _names(self) -> dict[int, str]:
         """The names of speakers by turn, where the file has any; each of several channels is a speaker."""
-        several = len({channel for channel, _ in self._speakers.values()}) > 1
-        channels: dict[str, set[object]] = {}
-        for channel, name in self._speakers.values():
-            channels.setdefault(name or "", set()).add(channel)
-        names: dict[int, str] = {}
-        for turn, (channel, name) in self._speakers.items():
-            if name is None:
-                names |= {turn: str(channel)} if several else {}
-            else:
-                names[turn] = name if len(channels[name]) == 1 else f"{channel}-{name}"
-        return names
+        known = set(self._speakers.values())
+        several = len({channel for channel, _ in known}) > 1
+        named = Counter(name for _, name in known)  # in how many channels there is one of this name
+        names = (
+            (turn, name if name and named[name] == 1 else f"{channel}-{name}" if name else str(channel))
+            for turn, (channel, name) in self._speakers.items()
+        )
+        return {turn: name for turn, name in names if several or self._speakers[turn][1] is not None}
 
 
 def _set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
