@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Span
-from cappunc_cli.formats.splice import BREAKS
+from cappunc_cli.formats.splice import split_lines
 from cappunc_cli.languages.caption_words import (
     ASIDES,
     GENERIC_LABEL,
@@ -69,7 +69,7 @@ def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[i
         masks += _lyrics(text)
     masks += [found.span(1) for found in _HASHED.finditer(text)]
     speakers: list[tuple[int, str]] = []
-    for start, stop in _lines(text):
+    for start, stop in split_lines(text):
         for a, b, name in _speaker_marks(text, start, stop):
             masks.append((a, b))
             if name is not None:
@@ -103,14 +103,6 @@ def _merged(masks: list[Span]) -> list[Span]:
     return result
 
 
-def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    for found in BREAKS.finditer(text):
-        yield start, found.start()
-        start = found.end()
-    yield start, len(text)
-
-
 def _is_sound(found: re.Match[str]) -> bool:
     """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) rather than being a spoken aside."""
     inside = found[1] or found[2] or found[3] or ""
@@ -142,7 +134,7 @@ def _is_alone(text: str, start: int, stop: int) -> bool:
 
 def _lyrics(text: str) -> Iterator[Span]:
     """The spans of lyrics: from the first music note of a line to its last; a single note can open or close lines."""
-    lines = [(a, b, [found.start() for found in _NOTE.finditer(text, a, b)]) for a, b in _lines(text)]
+    lines = [(a, b, [found.start() for found in _NOTE.finditer(text, a, b)]) for a, b in split_lines(text)]
     closing = max((i for i, (_, _, notes) in enumerate(lines) if notes), default=-1)
     opened = False
     for i, (a, b, notes) in enumerate(lines):

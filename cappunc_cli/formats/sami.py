@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cues import Cue, CueDetail
 from cappunc_cli.formats.markup import visible
-from cappunc_cli.formats.splice import line_numbers
+from cappunc_cli.formats.splice import line_of
 
 _START = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
@@ -22,7 +22,6 @@ _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
 
 def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
     """Each <P> without its end, and its class (that is, its language)."""
-    line_at = line_numbers(text)
     start: int | None = None
     speaker: str | None = None
     synced = False
@@ -36,7 +35,7 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
             number = _MILLISECONDS.match(attributes.get("start", ""))
             start = int(number[1]) if number else None
             if start is None:
-                notices.append(Notice(line_at(tag.start()), "a SYNC without a readable Start"))
+                notices.append(Notice(line_of(text, tag.start()), "a SYNC without a readable Start"))
             if text[slice(*place)].strip():
                 yield "", Cue(start, None, place)
         elif name == "P" and synced:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import entities
 from io import StringIO
@@ -71,13 +71,12 @@ def with_doubled_quotes(text: str) -> str:
 
 def line_of(source: str, offset: int) -> int:
     """The 1-based number of the line at an offset."""
-    return len(BREAKS.findall(source[:offset])) + 1
+    return bisect_right(_line_starts(source), offset) + 1
 
 
-def line_numbers(source: str) -> Callable[[int], int]:
-    """As `line_of`, for many offsets: a function from an offset to its 1-based line number."""
-    starts = array("I", (found.end() for found in BREAKS.finditer(source)))
-    return lambda offset: bisect_right(starts, offset) + 1
+@lru_cache(maxsize=1)  # a file may have thousands of notices
+def _line_starts(source: str) -> array[int]:
+    return array("I", (found.end() for found in BREAKS.finditer(source)))
 
 
 def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:

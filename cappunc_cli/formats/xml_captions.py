@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import set_inline_times
 from cappunc_cli.formats.cues import Cue, Timing, scaled
-from cappunc_cli.formats.splice import line_numbers
+from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 _CLOCK = re.compile(
@@ -170,14 +170,13 @@ class Ttml(RegionFormat):
         """
         found = elements(text)
         notices: list[Notice] = []
-        line_at = line_numbers(text)
-        times = resolve(found, lambda element, what: notices.append(Notice(line_at(element.start), what)))
+        times = resolve(found, lambda element, what: notices.append(Notice(line_of(text, element.start), what)))
         cues = []
         for element in found:
             outside = {outer.name for outer in element.ancestors()}
             if element.name == "p" and outside.isdisjoint(("p", "head", "metadata")):
                 if "<![CDATA[" in text[slice(*element.content)]:
-                    notices.append(Notice(line_at(element.start), "a CDATA section is left alone", unread=True))
+                    notices.append(Notice(line_of(text, element.start), "a CDATA section is left alone", unread=True))
                 agents = (outer.get("agent") for outer in (element, *element.ancestors()))
                 cues.append(Cue(*times[element], element.content, next(filter(None, agents), None)))
         document = self.document(text, cues, notices)
@@ -220,13 +219,12 @@ class YouTubeXml(RegionFormat):
         cues: list[Cue] = []
         timed: dict[Element, int | None] = {}
         notices: list[Notice] = []
-        line_at = line_numbers(text)
         for element in found:
             if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
                 continue
             start, length = _time(element, "t", "start"), _time(element, "d", "dur")
             if start is None:
-                notices.append(Notice(line_at(element.start), "a caption without a readable time"))
+                notices.append(Notice(line_of(text, element.start), "a caption without a readable time"))
             cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
             timed[element] = start
         if not cues or (text.strip() and all(cue.start is None for cue in cues)):

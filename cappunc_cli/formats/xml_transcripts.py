@@ -15,7 +15,7 @@ from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cues import Cue, in_time, milliseconds, scaled
 from cappunc_cli.formats.linguistics import spoken_names
 from cappunc_cli.formats.markup import visible
-from cappunc_cli.formats.splice import line_numbers, line_of
+from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
 
@@ -204,7 +204,6 @@ class FcpXml(CueFormat):
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The titles and captions in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        line_at = line_numbers(text)
         begins: dict[Element, Fraction | None] = {}
         cues = []
         for element in found:
@@ -213,7 +212,7 @@ class FcpXml(CueFormat):
                 continue
             length = _seconds(element.parent.get("duration"))
             if begin is None or length is None:
-                notices.append(Notice(line_at(element.start), "a title without a readable time"))
+                notices.append(Notice(line_of(text, element.start), "a title without a readable time"))
             start = None if begin is None else round(begin * 1000)
             end = None if begin is None or length is None else round((begin + length) * 1000)
             cues.append(Cue(start, end, element.content))
@@ -256,7 +255,6 @@ class FinalCut7(CueFormat):
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The texts of titles in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        line_at = line_numbers(text)
         inside: dict[Element | None, dict[str, Element]] = {}
         for element in found:
             inside.setdefault(element.parent, {}).setdefault(element.name, element)
@@ -280,7 +278,7 @@ class FinalCut7(CueFormat):
             frames = (value(item, name) for name in ("start", "end"))
             start, end = (round(int(n) * 1000 / rate) if rate and _FRAME.fullmatch(n) else None for n in frames)
             if start is None or end is None:
-                notices.append(Notice(line_at(element.start), "a title without a readable time"))
+                notices.append(Notice(line_of(text, element.start), "a title without a readable time"))
             cues.append(Cue(start, end, shown.content))
         return in_time(cues)
 
