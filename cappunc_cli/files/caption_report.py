@@ -20,7 +20,7 @@ from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
-from cappunc_cli.layout.caption_faults import KINDS, WARNINGS, CaptionFault, ShownCaption, caption_faults, describe
+from cappunc_cli.layout.caption_faults import KINDS, ShownCaption, caption_faults
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.pages.html_page import HtmlPage
 
@@ -36,7 +36,7 @@ def report_of(name: str, captions: Sequence[ShownCaption], language: Language, p
         "language": language.code,
         "limits": asdict(limits),
         "captions": len(captions),
-        "faults": [_entry(fault) for fault in caption_faults(captions, language, limits)],
+        "faults": caption_faults(captions, language, limits),
     }
 
 
@@ -54,20 +54,6 @@ def has_faults(reports: Sequence[Report], fail_on: str) -> bool:
     """Whether there are faults that count: `warning` (any), `error` or `never`."""
     counts = {"warning": ("warning", "error"), "error": ("error",), "never": ()}[fail_on]
     return any(entry["severity"] in counts for report in reports for entry in report["faults"])
-
-
-def _entry(fault: CaptionFault) -> Report:
-    return {
-        "caption": fault.number,
-        "start_ms": fault.start,
-        "end_ms": fault.end,
-        "fault": fault.kind,
-        "severity": "warning" if fault.kind in WARNINGS else "error",
-        "value": round(fault.value, 3),
-        "limit": round(fault.limit, 3),
-        "said": describe(fault),
-        "text": fault.text,
-    }
 
 
 def fault_line(report: Report, entry: Report) -> Parts:

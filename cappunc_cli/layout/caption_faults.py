@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import Language
@@ -18,22 +18,6 @@ _ROUNDING = 10
 
 #: Lines and the time for which they are shown (ms).
 ShownCaption = Caption | ShownCue
-
-
-@dataclass(frozen=True, slots=True)
-class CaptionFault:
-    """One fault of a caption: its kind, the measured value and the limit, both in the unit that KINDS names.
-
-    `number` counts captions from 1; `start` and `end` are milliseconds.
-    """
-
-    number: int
-    start: int
-    end: int
-    kind: str
-    value: float
-    limit: float
-    text: str
 
 
 #: The kinds of fault, each with the format of its message for a value and a limit.
@@ -52,13 +36,12 @@ KINDS = {
 WARNINGS = frozenset(("gap", "bad break", "bad end"))
 
 
-def describe(fault: CaptionFault) -> str:
-    """Describe a fault in a few words: `24.1 characters a second, not 20`."""
-    return KINDS[fault.kind].format(fault.value, fault.limit)
+def caption_faults(captions: Sequence[ShownCaption], language: Language, limits: Limits) -> list[dict[str, Any]]:
+    """The faults of all captions, in order, as JSON values: each with its kind, the measured value and the limit.
 
-
-def caption_faults(captions: Sequence[ShownCaption], language: Language, limits: Limits) -> list[CaptionFault]:
-    """Find the faults of all captions, in order."""
+    Both are in the unit that KINDS names, and `said` tells them: `24.1 characters a second, not 20`. Captions count
+    from 1, times are milliseconds.
+    """
     lines = [[line.split() for line in caption.lines] for caption in captions]
     places = break_qualities([word for own in lines for line in own for word in line], language)
     found, at = [], 0
@@ -66,10 +49,12 @@ def caption_faults(captions: Sequence[ShownCaption], language: Language, limits:
         stops = [at + stop for stop in accumulate(map(len, own))]
         at = stops[-1] if stops else at
         following = captions[n + 1] if n + 1 < len(captions) else None
-        text = " / ".join(caption.lines)
         line_ends = [places[stop - 1] for stop in stops if stop]
         for kind, value, limit in _faults(caption, following, line_ends, limits):
-            found.append(CaptionFault(n + 1, caption.start, caption.end, kind, value, limit, text))
+            fault: dict[str, Any] = {"caption": n + 1, "start_ms": caption.start, "end_ms": caption.end, "fault": kind}
+            fault["severity"] = "warning" if kind in WARNINGS else "error"
+            fault |= {"value": round(value, 3), "limit": round(limit, 3), "said": KINDS[kind].format(value, limit)}
+            found.append(fault | {"text": " / ".join(caption.lines)})
     return found
 
 

@@ -52,7 +52,7 @@ def text_of(words: int) -> str:
     [
         (("--lang", "xx", "-o", "m"), "name texts to train on"),
         *(
-            (("--lang", "xx", "-o", "m", "--device", device), f"{device!r} is not one of auto, cpu and cuda[:N]")
+            (("--lang", "xx", "-o", "m", "--device", device), f"unknown device {device!r}; use auto, cpu or cuda[:N]")
             for device in ("tensorrt", "cuda:", "cuda:-1", "gpu", "")
         ),
         (("--lang", "auto", "a.txt", "-o", "m"), "is not a language code"),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Annotated
 
 from cappunc_cli.cli.options import languages_known, models_known, path_of
 from cappunc_cli.languages import CODE, UNSPACED, code_of
 from cappunc_cli.options import FILES, MODEL, SPEED, Option
-
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def language_code(name: str) -> str:
@@ -21,13 +18,6 @@ def language_code(name: str) -> str:
     if code in UNSPACED:
         raise ValueError(f"{code} is written without spaces between words, which cappunc needs")
     return code
-
-
-def device_named(name: str) -> str:
-    """A device for training; raises ValueError."""
-    if not _DEVICE.fullmatch(name):
-        raise ValueError(f"{name!r} is not one of auto, cpu and cuda[:N]")
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +61,8 @@ class TrainOptions:
     ] = None
     pieces: Annotated[int | None, Option("Length of the run in pieces (default: by the text).", SPEED, least=1)] = None
     device: Annotated[
-        str, Option("Where to train: auto, cpu or cuda[:N].", SPEED, metavar="NAME", check=device_named)
+        str,
+        Option(
+            "Where to train: auto, cpu or cuda[:N].", SPEED, metavar="NAME", check="cappunc_cli.cli.usage:known_device"
+        ),
     ] = "auto"
