@@ -113,17 +113,9 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     for found in hidden.finditer(source, start, stop):
         a, b = found.span()
         token = found.group()
-        shown = ""
-        if token[0] == "&" and token[-1] == ";":
-            shown = _unescaped(token)
-            if len(shown) != 1:
-                continue
-        elif token == HARD_SPACE:
-            shown = "\xa0"
-        elif token.startswith("<![CDATA["):
-            shown = SECTION
-        elif token[0] in "\\|[" or _BREAK.match(token):
-            shown = "\n"
+        shown = _shown(token)
+        if token[0] == "&" and token[-1] == ";" and len(shown) != 1:
+            continue
         ruby = _ANNOTATION.match(token) is not None
         if ruby and token[1] != "/":
             shown = " "
@@ -144,6 +136,17 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     if annotated is not None and annotated < length:
         annotations.append((annotated, length))
     return Visible("".join(text), pieces, stamps, voices, annotations)
+
+
+def _shown(token: str) -> str:
+    """What a token of markup shows: a character, white space, or nothing."""
+    if token[0] == "&" and token[-1] == ";":
+        return _unescaped(token)
+    if token == HARD_SPACE:
+        return "\xa0"
+    if token.startswith("<![CDATA["):
+        return SECTION
+    return "\n" if token[0] in "\\|[" or _BREAK.match(token) else ""
 
 
 def _unescaped(entity: str) -> str:
