@@ -133,7 +133,7 @@ def keys_of(value: object) -> frozenset[str]:
 _TABLES = tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))
 #: By name, the most specific first: the first dialect with all its keys in a file reads it.
 DIALECTS = {table["name"]: Dialect(**table) for table in _TABLES["dialects"]}
-#: The keys that generic.py knows.
+#: What programs call the keys of other JSON.
 GENERIC: dict[str, list[str]] = _TABLES["generic"]
 
 _MILLIS = ("ms", "Ms")
