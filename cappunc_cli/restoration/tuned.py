@@ -54,7 +54,7 @@ CONTINUED_COST, CONTINUED_CAPITAL_COST = 8.0, 3.0
 #: The share of words that end a sentence.
 END_SHARE = 0.08
 #: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
-FEW, GAPS = 0.07, 0.135
+FEW, GAPS = 0.08, 0.135
 #: A letter that may be a word of the language is one if its lower case is more probable: Spanish `a, b y c`, but
 #: Italian `r e n z i`. Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
 SURELY_LOWER, LOWER_BEFORE_TITLE = 0.97, 0.9
