@@ -54,7 +54,7 @@ def score(recipe: LabRecipe, directory: Path, path: Path) -> dict[str, Any]:
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
         same = name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options))
-        if same and not scored_alone(directory, sets[name]):
+        if same and not other_ensemble(directory, sets[name]):
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
         # A text may have none of the three marks, and so no micro-F1.
@@ -111,16 +111,17 @@ def _stamp(seconds: float) -> str:
     return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02},{ms % 1000:03}"
 
 
-def scored_alone(directory: Path, scored: Mapping[str, Any]) -> bool:
-    """Whether the figures of a set are those of the model without the ensemble that its language has now."""
+def other_ensemble(directory: Path, scored: Mapping[str, Any]) -> str:
+    """How a set was scored if not with the ensemble that its language has now: `alone`, or `with an earlier NAME`."""
     parts = scored["command"].split()
     config = ModelConfig.load(directory)
     language = parts[parts.index("--lang") + 1] if "--lang" in parts else config.languages[0]
-    members = [name for name in config.ensemble if language in ModelConfig.load(find_member(directory, name)).languages]
-    if not members or "--engine" in parts:
-        return False
     [model] = (part for part in scored["signature"].split("|") if part.startswith("model:"))
-    return any(f"+{name}@" not in model for name in members)
+    for name in () if "--engine" in parts else config.ensemble:
+        member = ModelConfig.load(find_member(directory, name))
+        if language in member.languages and f"+{name}@{member.files['model.onnx'][:12]}" not in model:
+            return f"with an earlier {name}" if f"+{name}@" in model else "alone"
+    return ""
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models.lab.score import scored_alone
+from models.lab.score import other_ensemble
 
 TINY = Path(__file__).parents[3] / "tests" / "tiny_model"
 REF = "--ref $DATA/a.txt"
@@ -28,15 +28,18 @@ def directory(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("command", "model", "alone"),
+    ("command", "model", "how"),
     [
-        (f"cappunc eval --model both {REF} --lang es", "both@0123", True),
-        (f"cappunc eval --model both {REF} --lang es", "both@0123+small@4567", False),
-        (f"cappunc eval --model both {REF}", "both@0123", True),  # the first language
-        (f"cappunc eval --model both {REF} --lang fr", "both@0123", False),
-        (f"cappunc eval {REF} --lang es --engine ngram", "es@89ab", False),
+        (f"cappunc eval --model both {REF} --lang es", "both@0123", "alone"),
+        (f"cappunc eval --model both {REF} --lang es", "both@0123+small@0123456789ab", "with an earlier small"),
+        (f"cappunc eval --model both {REF} --lang es", "both@0123+small@{hash}", ""),
+        (f"cappunc eval --model both {REF}", "both@0123", "alone"),  # the first language
+        (f"cappunc eval --model both {REF} --lang fr", "both@0123", ""),
+        (f"cappunc eval {REF} --lang es --engine ngram", "es@89ab", ""),
     ],
 )
-def test_figures_without_the_ensemble_are_told(directory: Path, command: str, model: str, alone: bool) -> None:
+def test_figures_with_another_ensemble_are_told(directory: Path, command: str, model: str, how: str) -> None:
+    config = json.loads((TINY / "config.json").read_text("utf-8"))
+    model = model.replace("{hash}", config["files"]["model.onnx"][:12])
     found = {"command": command, "signature": f"cappunc:0.1.0|model:{model}|pauses:yes|data:cdef"}
-    assert scored_alone(directory, found) is alone
+    assert other_ensemble(directory, found) == how
