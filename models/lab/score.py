@@ -116,11 +116,10 @@ def other_ensemble(directory: Path, scored: Mapping[str, Any]) -> str:
     parts = scored["command"].split()
     config = ModelConfig.load(directory)
     language = parts[parts.index("--lang") + 1] if "--lang" in parts else config.languages[0]
-    [model] = (part for part in scored["signature"].split("|") if part.startswith("model:"))
     for name in () if "--engine" in parts else config.ensemble:
         member = ModelConfig.load(find_member(directory, name))
-        if language in member.languages and f"+{name}@{member.files['model.onnx'][:12]}" not in model:
-            return f"with an earlier {name}" if f"+{name}@" in model else "alone"
+        if language in member.languages and f"+{name}@{member.files['model.onnx'][:12]}" not in scored["signature"]:
+            return f"with an earlier {name}" if f"+{name}@" in scored["signature"] else "alone"
     return ""
 
 
