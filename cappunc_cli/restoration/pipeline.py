@@ -16,7 +16,6 @@ from cappunc_cli.document.labels import Label, cached_strip, dress, fold
 from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import require
-from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
@@ -77,15 +76,10 @@ def restored(
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
-    parted = Parted.of(words, model.lexicons[_code(model, options)])
+    parted = Parted.of(words, model.lexicons[options.conventions(model.config).code])
     if any(word.blank_before for word in words):
         parted = replace(parted, parts=_with_paragraphs(parted.parts, model, options))
     return parted
-
-
-def _code(model: Model, options: Options) -> str:
-    """The code of the texts' language."""
-    return options.language or model.config.languages[0]
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -128,7 +122,8 @@ def probabilities_of_each(
     `progress` is called with the number of words of all texts that the model has read. Of `live` texts, whose words are
     still to come, these are the pauses after the last word of each (ms), as far as known. Raises CappuncError.
     """
-    code, (window, overlap, min_words_cut) = _code(model, options), options.windows(model.config)
+    code = options.conventions(model.config).code
+    window, overlap, min_words_cut = options.windows(model.config)
     bare = [cached_strip(word.text)[0] for words in texts for word in words]
     silence: list[int | None] = [None] * len(bare)
     if options.pauses:
@@ -156,17 +151,18 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     """
     stripped = [cached_strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
-    code = _code(model, options)
-    lexicon = model.lexicons[code]
+    conventions = options.conventions(model.config)
+    lexicon = model.lexicons[conventions.code]
     if not live:
         lexicon = with_witnesses(lexicon, bare, labels)
     if lexicon.shares:
         repeats = not live and len(set(bare)) < len(bare)
         rows = weigh_forms(rows, bare, lexicon, model.engine.are_rare(bare) if repeats else None)
     turns = np.array(turn_ends(words), np.bool_)
+    gaps = pauses(words) if options.pauses else []
     if options.pauses:
         # After so long a silence something else begins, as with another speaker: a title, and then the first scene.
-        turns |= np.array([(pause or 0) >= LONGEST_PAUSE for pause in pauses(words)], np.bool_)
+        turns |= np.array([(pause or 0) >= LONGEST_PAUSE for pause in gaps], np.bool_)
     starts = np.array([True, *(now.cue != before.cue for before, now in pairwise(words))])[: len(words)]
     return Passage(
         bare=bare,
@@ -177,10 +173,10 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         followed=np.array([word.followed or _CUT_OFF.search(word.text) is not None for word in words], np.bool_),
         preceded=np.array([word.preceded for word in words], np.bool_),
         cue_starts=starts,
-        cues=find_cue_breaks(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
+        cues=find_cue_breaks(words, gaps) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
-        conventions=language(code),
+        conventions=conventions,
         lexicon=lexicon,
     )
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from cappunc_cli.document.labels import Case, Label, fold, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restoration.decoding.passage import writing_style
+from cappunc_cli.restoration.decoding.passage import columns, writing_style
 
 #: After one of these a capital may begin a sentence, and is no evidence for a name.
 _OPEN = frozenset(".?!…:—")
@@ -40,7 +40,7 @@ def is_cased(texts: Sequence[str]) -> bool:
     if not texts:
         return False
     bare, labels = zip(*map(strip, texts), strict=True)
-    style = writing_style(bare, labels)
+    style = writing_style(bare, *columns(labels))
     return style.punctuated and not (style.lower or style.upper or style.title)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, MARKS, TERMINAL
-from cappunc_cli.document.pauses import cue_ends, pauses
+from cappunc_cli.document.pauses import cue_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
@@ -54,13 +54,16 @@ _OPEN_MARKS = "…;"
 Frequencies = npt.NDArray[np.float64]
 
 
-def find_cue_breaks(words: Sequence[Word]) -> CueBreaks | None:
-    """Where captions end; None if there is a single cue, or the cues are no captions (see `cue_ends`)."""
+def find_cue_breaks(words: Sequence[Word], gaps: Sequence[int | None]) -> CueBreaks | None:
+    """Where captions end, given the pauses after the words (ms).
+
+    None if there is a single cue, or the cues are no captions (see `cue_ends`).
+    """
     last = np.array(cue_ends(words), np.bool_)
     ends = np.flatnonzero(last)
     if not len(ends):
         return None
-    gaps, silence = pauses(words), np.zeros_like(last)
+    silence = np.zeros_like(last)
     silence[ends] = [(gaps[i] or 0) > tuned.SILENCE for i in ends.tolist()]
     return CueBreaks(last, silence)
 

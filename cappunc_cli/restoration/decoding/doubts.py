@@ -41,7 +41,7 @@ from cappunc_cli.restoration.decoding.decoder import (
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import Missing, runs
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, PlacedMarks, Posteriors, columns
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, PlacedMarks, Posteriors
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.restoration.word_forms import mixed_form
 
@@ -178,7 +178,7 @@ def _doubtful_marks(passage: Passage, known: Evidence, missing: Missing, below: 
 
 def _doubtful_cases(passage: Passage, known: Evidence, free: Flags, below: float) -> dict[int, LowConfidence]:
     """By word, the cases of `free` words that are less probable than `below`, given the existing marks."""
-    text, labels, (cases, marks) = passage.posteriors, passage.labels, columns(passage.labels)
+    text, labels, (cases, marks) = passage.posteriors, passage.labels, passage.written
     capital = 1 - text.cases[:, LOWER]
     within = capital_within_sentence(text, capital)
     beside = [label.before for label in labels], [label.after for label in labels]
@@ -219,7 +219,7 @@ def _missing_halves(passage: Passage, known: Evidence, missing: Missing) -> dict
 
     Of 36 found in 335,000 words of Spanish sessions, speeches, novels and news 33 are really missing.
     """
-    cases, marks = columns(passage.labels)
+    cases, marks = passage.written
     restored = decide(passage, replace(known, marks=marks, cases=cases))
     doubts: dict[int, LowConfidence] = {}
     for i in np.flatnonzero(~(missing.lacks_marks | missing.lacks_case)).tolist():

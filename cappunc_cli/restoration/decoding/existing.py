@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.decoding.passage import NONE, Flags, Numbers, Passage, Posteriors, columns, writing_style
+from cappunc_cli.restoration.decoding.passage import NONE, Flags, Numbers, Passage, Posteriors, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The shares that a text may have of its marks, or of its capitals; a text that lacks none has the last one.
@@ -88,7 +88,7 @@ class Missing:
 
 def find_missing(passage: Passage) -> Missing:
     """Estimate what is missing in a passage; its posteriors must be those of all marks."""
-    cases, marks = columns(passage.labels)
+    cases, marks = passage.written
     text = passage.posteriors
     kinds = _KINDS[marks]
     kinds[text.has[WordProperty.ABBREVIATION] & (kinds == _END)] = _NO_MARK  # `dr.` ends nothing
@@ -109,7 +109,7 @@ def find_missing(passage: Passage) -> Missing:
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _MISSING
     upper = _in_upper_case(passage, cases, ended, (by_case[:, -1] > 0.5)[steps])
-    style = writing_style(passage.bare, passage.labels)
+    style = writing_style(passage.bare, cases, marks)
     bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)[steps]
     # Title Case says as little as upper case, unless it is that of headlines with marks.
     upper |= style.title and bool(bare.mean() > 0.5)

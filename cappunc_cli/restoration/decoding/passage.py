@@ -212,13 +212,12 @@ class WritingStyle:
     punctuated: bool
 
 
-def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
-    """Judge how a text is written by counting its cases and marks.
+def writing_style(bare: Sequence[str], cases: Numbers, marks: Numbers) -> WritingStyle:
+    """Judge how a text is written by counting its cases and marks, given in `columns` [n].
 
     One-letter words such as `I` or the unit `°C` say nothing about case, nor does `i'm`, which is capital anyway. `...`
     and `--` alone do not make a text punctuated.
     """
-    cases, marks = columns(labels)
     low = high = longer = uppers = caseless = 0
     for (word, case), count in Counter(zip(bare, cases.tolist(), strict=True)).items():
         long = len(word) > 1 and (word.isalpha() or sum(map(str.isalpha, word)) > 1)
@@ -233,7 +232,7 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label]) -> WritingStyle:
         lower=high * _RARE <= words and caseless * 2 <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
         title=longer > 5 and (high - uppers) * 10 >= longer * 8,
-        punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(labels),
+        punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(marks),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARK_CLASSES
-from cappunc_cli.document.pauses import cue_ends
+from cappunc_cli.document.pauses import cue_ends, pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding import breaks
 from cappunc_cli.restoration.decoding.breaks import part_turns
@@ -109,11 +109,11 @@ def test_captions_that_are_followed_by_silence() -> None:
     clock = [(0, 1000), (1083, 2000), (2160, 3000), (3600, 4000), (4040, 5000), (5040, 6000)]
     words = [Word(letter, *times, cue) for cue, (letter, times) in enumerate(zip("abcdef", clock, strict=True))]
     words[4] = replace(words[4], sound=True)
-    found = breaks.find_cue_breaks(words)
+    found = breaks.find_cue_breaks(words, pauses(words))
     assert found is not None
     assert found.last.tolist() == [True] * 5 + [False]
     assert found.silence.tolist() == [False, False, True, True, False, False]
-    assert breaks.find_cue_breaks([]) is None
+    assert breaks.find_cue_breaks([], []) is None
 
 
 def test_silence_ends_a_sentence_where_other_captions_do_not() -> None:

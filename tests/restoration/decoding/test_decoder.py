@@ -20,7 +20,7 @@ from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
-from cappunc_cli.restoration.decoding.passage import writing_style
+from cappunc_cli.restoration.decoding.passage import columns, writing_style
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
@@ -438,7 +438,8 @@ def test_a_crf_takes_part_in_the_decision() -> None:
 
 
 def style_of(text: str) -> str:
-    style = writing_style(*zip(*map(strip, text.split()), strict=True))
+    bare, labels = zip(*map(strip, text.split()), strict=True)
+    style = writing_style(bare, *columns(labels))
     return " ".join(name for name in ("lower", "upper", "title", "punctuated") if getattr(style, name))
 
 
