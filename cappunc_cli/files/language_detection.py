@@ -156,7 +156,8 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
         languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
     if len(languages) < 2 and not any(foreign) and not declared:
         return []
-    found = declared | dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
+    labelled = _labelled([texts[i] for i in latin], [positions[i] for i in latin], languages)
+    found = declared | dict(zip(latin, labelled, strict=True))
     scripts = {i: _script(texts[i]) for i, other in enumerate(foreign) if other}
     for script in set(scripts.values()):
         own = [i for i in scripts if scripts[i] == script]
@@ -217,27 +218,44 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
     return [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
 
 
-def _labelled(texts: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """The language of each line: the most probable sequence in which a change has its price (Viterbi)."""
+def _labelled(texts: Sequence[str], positions: Sequence[int], languages: Sequence[str]) -> list[str]:
+    """The language of each line: the most probable sequence in which a change has its price (Viterbi).
+
+    The lines follow one another as in the file, or, where that is more probable, as translations do: the first line of
+    each cue, then the second of each.
+    """
     if len(languages) < 2:
         return [languages[0] if languages else DEFAULT] * len(texts)
     identifier = _identifier(tuple(sorted(languages)), False)
-    best = dict.fromkeys(languages, 0.0)
-    back: list[dict[str, str]] = []
+    scores: list[dict[str, float]] = []
     for text in texts:
         ranked = identifier.rank(text)
         # Relative to the best: a text without any known n-gram has a score that no sum survives.
-        scores = {str(code): _WEIGHT * float(score - ranked[0][1]) for code, score in ranked}
-        top = max(best, key=lambda code: best[code])
+        scores.append({str(code): _WEIGHT * float(score - ranked[0][1]) for code, score in ranked})
+    numbers = range(len(texts))
+    orders = (numbers, sorted(numbers, key=positions.__getitem__))
+    _, found = max((_best_sequence(scores, order, languages) for order in orders), key=lambda one: one[0])
+    return [found[i] for i in numbers]
+
+
+def _best_sequence(
+    scores: Sequence[dict[str, float]], order: Sequence[int], languages: Sequence[str]
+) -> tuple[float, dict[int, str]]:
+    """The best languages of lines that follow one another in an `order`, by their numbers, after the path's score."""
+    best = dict.fromkeys(languages, 0.0)
+    back: list[dict[str, str]] = []
+    for i in order:
+        top = max(best, key=best.__getitem__)
         came = {code: top if best[top] - _SWITCH > best[code] else code for code in languages}
-        best = {code: best[came[code]] - _SWITCH * (came[code] != code) + scores[code] for code in languages}
+        best = {code: best[came[code]] - _SWITCH * (came[code] != code) + scores[i][code] for code in languages}
         back.append(came)
-    code = max(best, key=lambda one: best[one])
-    found = []
-    for came in reversed(back):
-        found.append(code)
+    score = max(best.values())
+    code = max(best, key=best.__getitem__)
+    found = {}
+    for i, came in zip(reversed(order), reversed(back), strict=True):
+        found[i] = code
         code = came[code]
-    return found[::-1]
+    return score, found
 
 
 def _script(text: str) -> str:

@@ -13,6 +13,7 @@ import cappunc_cli as cappunc
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.jobs import Job
+from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.request import FixRequest, ModelChoice
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
@@ -48,6 +49,24 @@ RUSSIAN = [
     "и она пришла поговорить о последней",
     "это книга о доме у реки",
 ]
+
+
+SPANISH_CATALAN = {
+    "hoy no está en casa": "avui no és a casa",
+    "la presidenta tiene la palabra": "la presidenta té la paraula",
+    "vamos a votar ahora": "ara votarem",
+    "no hay más preguntas": "no hi ha més preguntes",
+    "eso es todo": "això és tot",
+    "pues claro que no": "és clar que no",
+}
+SPANISH_PORTUGUESE = {
+    "hoy no está en casa": "hoje não está em casa",
+    "la presidenta tiene la palabra": "a presidenta tem a palavra",
+    "vamos a votar ahora": "vamos votar agora",
+    "no hay más preguntas": "não há mais perguntas",
+    "eso es todo": "isso é tudo",
+    "pues claro que no": "claro que não",
+}
 
 
 def srt(cues: Sequence[str]) -> str:
@@ -93,6 +112,15 @@ def test_lines_in_other_scripts_stay_in_bilingual_cues(
     assert lines_of(text, ENGLISH)[0].startswith("Good evening")
     assert "left as they are" in result.note
     assert code in result.note or code == "ru"  # some Cyrillic language
+
+
+@pytest.mark.parametrize(("lines", "code"), [(SPANISH_CATALAN, "ca"), (SPANISH_PORTUGUESE, "pt")])
+def test_close_languages_in_bilingual_cues(lines: dict[str, str], code: str) -> None:
+    source = srt([f"{one}\n{other}" for one, other in lines.items()])
+    document = formats.read(source, "talk.srt")
+    parts = stretches(document, ["es", code])
+    found = {language: " ".join(document.words[i].text for i in numbers) for language, numbers in parts}
+    assert found == {"es": " ".join(lines), code: " ".join(lines.values())}
 
 
 def shown_words(subtitles: str) -> list[str]:
