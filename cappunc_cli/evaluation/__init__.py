@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.evaluation.align import Alignment, align
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
@@ -26,15 +23,12 @@ class Sample:
 
     `starts` are the start times of the hypothesis words in milliseconds (None: unknown), so that
     mistakes can be found in the recording; empty if there are no times at all.
-    `probabilities` [hypothesis words, 4] are those of no mark, comma, period and question
-    mark, as `calibration.fold_columns` returns them; None if unknown.
     """
 
     name: str
     reference: Sequence[str]
     hypothesis: Sequence[str]
     starts: Sequence[int | None] = ()
-    probabilities: NDArray[np.float32] | None = None
 
     @cached_property
     def alignment(self) -> Alignment:

@@ -68,7 +68,7 @@ class PerThousand:
         return 1000 * self.count / self.words if self.words else 0.0
 
 
-#: Error rates and accuracies are one figure.
+#: Error rates are one figure.
 Value = Score | Figure
 #: What a report can show.
 Reported = Value | PerThousand
@@ -93,21 +93,14 @@ def pool(scores: Iterable[Score]) -> Score:
     return score(*np.sum([(s.hits, s.hypothesis, s.reference) for s in scores], axis=0))
 
 
-def average(scores: Iterable[Score], weight: Callable[[Score], Counts | Truths]) -> Score:
-    """The mean of the classes' figures with a weight each."""
-    many = list(scores)
-    weights = np.stack([weight(s) for s in many])
-    figures = np.array([(s.precision, s.recall, s.f1) for s in many])
-    sums = pool(many)
-    precision, recall, f1 = (
-        ratio((part * weights).sum(axis=0), weights.sum(axis=0)) for part in np.moveaxis(figures, 1, 0)
-    )
-    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
-
-
 def mean(scores: Iterable[Score]) -> Score:
     """Macro average over the classes that occur on either side."""
-    return average(scores, lambda s: (s.reference + s.hypothesis) > 0)
+    many = list(scores)
+    there = np.stack([(s.reference + s.hypothesis) > 0 for s in many])
+    figures = np.array([(s.precision, s.recall, s.f1) for s in many])
+    sums = pool(many)
+    precision, recall, f1 = (ratio((part * there).sum(0), there.sum(0)) for part in np.moveaxis(figures, 1, 0))
+    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
 
 
 def classify(pairs: Pairs, found: Callable[[Side], Truths]) -> Score:
@@ -153,38 +146,15 @@ def boundary(pairs: Pairs) -> Score:
     return classify(pairs, lambda side: side.ends)
 
 
-def _errors(pairs: Pairs, fold: bool) -> tuple[Counts, Counts, Counts]:
-    """Marks that are wrong (substituted, missed or false), those of the reference, and those of either side."""
-    a, b = (side.folded if fold else side.marks for side in (pairs.reference, pairs.hypothesis))
-    return pairs.count(a != b), pairs.count(a != ""), pairs.count((a != "") | (b != ""))
-
-
-def slot_error_rate(pairs: Pairs, fold: bool) -> Figure:
-    """Makhoul et al. (1999): (S + D + I) / (C + S + D); may exceed 1."""
-    wrong, there, _ = _errors(pairs, fold)
-    return error_rate(wrong, there)
-
-
-def punctuation_error_rate(pairs: Pairs, fold: bool) -> Figure:
-    """PER as NVIDIA NeMo defines it, (S + D + I) / (C + S + D + I), on our alignment of words."""
-    wrong, _, either = _errors(pairs, fold)
-    return ratio(wrong, either)
+def slot_error_rate(pairs: Pairs) -> Figure:
+    """Makhoul et al. (1999) over , . ?: (S + D + I) / (C + S + D); may exceed 1."""
+    ours, theirs = pairs.reference.folded, pairs.hypothesis.folded
+    return error_rate(pairs.count(ours != theirs), pairs.count(ours != ""))
 
 
 def word_error_rate(pairs: Pairs) -> Figure:
     """Word errors per reference word; case and marks do not count."""
     return error_rate(pairs.count(~pairs.same_word), pairs.count(pairs.reference.words))
-
-
-def word_accuracy(pairs: Pairs, right: Truths | None = None) -> Figure:
-    """Share of reference words that the hypothesis has in the right case, and that are `right` otherwise."""
-    found = pairs.same_word & pairs.same_case & (True if right is None else right)
-    return ratio(pairs.count(found), pairs.count(pairs.reference.words))
-
-
-def exact_accuracy(pairs: Pairs) -> Figure:
-    """Share of reference words that the hypothesis has in the right case and with the right mark."""
-    return word_accuracy(pairs, pairs.reference.marks == pairs.hypothesis.marks)
 
 
 #: Name -> metric. Plain mark names are over , . ? after folding, `all.` ones are not folded; `around.` ones are
@@ -206,16 +176,11 @@ METRICS: dict[str, Metric] = {
     "case": cases,
     "case.initial": partial(cases, initial=True),
     "case.other": partial(cases, initial=False),
-    "ser": partial(slot_error_rate, fold=True),
-    "all.ser": partial(slot_error_rate, fold=False),
-    "per": partial(punctuation_error_rate, fold=True),
-    "all.per": partial(punctuation_error_rate, fold=False),
+    "ser": slot_error_rate,
     "wer": word_error_rate,
-    "word_accuracy": word_accuracy,
-    "exact_accuracy": exact_accuracy,
 }
 
 #: Lower is better.
-ERRORS = frozenset({"ser", "all.ser", "per", "all.per", "wer"})
+ERRORS = frozenset({"ser", "wer"})
 #: Metrics that need a reference with capitals; benchmarks like IWSLT have none.
-CASED = frozenset(name for name in METRICS if name.startswith("case")) | {"word_accuracy", "exact_accuracy"}
+CASED = frozenset(name for name in METRICS if name.startswith("case"))

@@ -15,21 +15,18 @@ from itertools import accumulate
 from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.evaluation.calibration import COLUMNS
 from cappunc_cli.evaluation.metrics import PerThousand
 
-#: Words shown on either side, and about the most mistakes in all.
-_CONTEXT, _MOST = 8, 3000
-#: Weights of mistakes without a probability: a wrong sentence end misleads readers, a comma hardly does.
-_WEIGHTS = {"sentence end": 0.9, "question mark": 0.9, "other mark": 0.6, "comma": 0.4, "capital": 0.3}
-_AROUND = 0.4
+#: Words shown on either side, and the most mistakes of a kind.
+_CONTEXT, _MOST = 8, 500
 _PLAIN = Label()
-#: The corrections of an editor, as a report names them.
+#: The corrections of an editor, as a report names them, and the beginnings of those without which readers are misled.
 EDITS = tuple(
     f"{what} {how}"
     for what in ("comma", "sentence end", "question mark", "other mark", "capital", "opening mark", "quotation mark")
     for how in ("missed", "superfluous")
 )
+_MISLEADING = ("sentence end", "question mark", "other mark")
 
 
 def edits(wanted: Label | None, found: Label | None, before: tuple[Label | None, Label | None]) -> Iterator[str]:
@@ -98,8 +95,7 @@ class Mistake:
     """One correction that an editor would make, of the kind `group` (one of EDITS).
 
     `start` is in milliseconds, or None; the word is given as both sides write it ('' if a side lacks it) between words
-    of the hypothesis; `weight` is 0 to 1, 1 the worst: the probability that the model gave to marks other than the true
-    one, if there are probabilities.
+    of the hypothesis.
     """
 
     file: str
@@ -109,21 +105,13 @@ class Mistake:
     reference: str
     hypothesis: str
     after: str
-    weight: float
 
 
 def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
-    """The mistakes of all samples, worst first; if there are too many, each group keeps its share."""
-    found: dict[str, list[Mistake]] = {}
-    for sample in evaluation.samples:
-        for mistake in _mistakes(evaluation, sample):
-            found.setdefault(mistake.group, []).append(mistake)
-    total = sum(map(len, found.values()))
-    kept: list[Mistake] = []
-    for group in found.values():
-        group.sort(key=lambda mistake: -mistake.weight)
-        kept += group[: max(_MOST * len(group) // max(total, _MOST), 1)]
-    return sorted(kept, key=lambda mistake: -mistake.weight)
+    """The mistakes of all samples by kind, the worst kind first; of each kind only the first _MOST."""
+    found = [mistake for sample in evaluation.samples for mistake in _mistakes(evaluation, sample)]
+    kinds = sorted(EDITS, key=lambda edit: not edit.startswith(_MISLEADING))
+    return [one for kind in kinds for one in [mistake for mistake in found if mistake.group == kind][:_MOST]]
 
 
 def _mistakes(evaluation: Evaluation, sample: Sample) -> Iterator[Mistake]:
@@ -137,15 +125,11 @@ def _mistakes(evaluation: Evaluation, sample: Sample) -> Iterator[Mistake]:
     for edit, number in alignment_edits(alignment):
         what, (i, j, ours, theirs), place = edit.rpartition(" ")[0], labels[number], places[number] or 0
         true, found = (evaluation.fold.get(m, m) for m in (ours.mark if ours else "", theirs.mark if theirs else ""))
-        is_mark = what not in asked
         # The case of a substituted word cannot be compared.
         if what == "capital" and alignment.reference[i or 0][0] != alignment.hypothesis[j or 0][0]:
             continue
-        if (is_mark and true == found) or not asked.get(what, True):
+        if (what not in asked and true == found) or not asked.get(what, True):
             continue
-        weight = _WEIGHTS.get(what, _AROUND)
-        if is_mark and sample.probabilities is not None and j is not None and true in COLUMNS:
-            weight = 1 - float(sample.probabilities[j, COLUMNS.index(true)])
         yield Mistake(
             sample.name,
             sample.starts[place] if place < len(sample.starts) else None,
@@ -154,5 +138,4 @@ def _mistakes(evaluation: Evaluation, sample: Sample) -> Iterator[Mistake]:
             sample.reference[i] if i is not None else "",
             words[j] if j is not None else "",
             " ".join(words[place + 1 : place + 1 + _CONTEXT]),
-            weight,
         )

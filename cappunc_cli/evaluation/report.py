@@ -17,7 +17,6 @@ from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled, resample
-from cappunc_cli.evaluation.calibration import calibration_error
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, figure
 from cappunc_cli.evaluation.mistakes import editor
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
@@ -25,22 +24,21 @@ from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Marks , . ?": ("comma", "period", "question", "micro", "macro", "ser", "per"),
+    "Marks , . ?": ("comma", "period", "question", "micro", "macro", "ser"),
     "All marks": tuple(name for name in METRICS if name.startswith("all.")),
     "Around the word": (*(name for name in METRICS if name.startswith("around.")), "every.micro"),
     "Sentences": ("boundary",),
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
-    "Words": ("wer", "word_accuracy", "exact_accuracy"),
+    "Words": ("wer",),
 }
 _TITLES = {
     "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
     "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
     "open_question": "question ¿", "open_exclamation": "exclamation ¡", "open_quote": "quote “",
     "close_quote": "quote ”", "open_dash": "dash of speech –", "every.micro": "micro of every mark",
-    "ser": "slot error rate", "per": "punctuation error rate", "boundary": "sentence ends",
-    "case.capital": "Capital", "case.upper": "UPPER", "case.mixed": "mIxed", "case": "all cases",
-    "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
-    "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
+    "ser": "slot error rate", "boundary": "sentence ends", "case.capital": "Capital", "case.upper": "UPPER",
+    "case.mixed": "mIxed", "case": "all cases", "case.initial": "sentence-initial", "case.other": "elsewhere",
+    "wer": "word error rate",
 }  # fmt: skip
 _PARTS = ("precision", "recall", "f1")
 _HEADER = (
@@ -168,13 +166,6 @@ def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> lis
     return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
 
 
-def bars(systems: Sequence[System]) -> list[list[float | None]]:
-    """The F1 to draw in each cell of the table of several systems; error rates and p-values have none."""
-    rest: list[float | None] = [None] if systems[0].resampled.intervals else []
-    values = ([system.scores[name] for name in _columns(systems)] for system in systems)
-    return [[*(float(value.f1) if isinstance(value, Score) else None for value in own), *rest] for own in values]
-
-
 def _columns(systems: Sequence[System]) -> list[str]:
     first = systems[0].scores
     if systems[0].metric:
@@ -218,9 +209,7 @@ def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
 def notes(systems: Sequence[System], signature: Signature) -> list[str]:
     """The lines below a table, the last of which is the signature."""
     if len(systems) == 1:
-        error = calibration_error(systems[0].evaluation)
-        calibration = [] if error is None else [f"calibration error {100 * error:.1f}"]
-        return [word_line(systems[0].evaluation), *calibration, signed(signature)]
+        return [word_line(systems[0].evaluation), signed(signature)]
     words = word_counts(systems[0].evaluation.pairs)["reference"]
     test = f"* p < {_SIGNIFICANT:g} against {systems[0].name}, paired bootstrap; ±: 95 %. "
     tested = test if systems[0].resampled.intervals else ""
@@ -288,8 +277,6 @@ def _entry(system: System) -> dict[str, object]:
     if system.metric:
         scores = {name: _plain(value) for name, value in system.scores.items()}
         found["preset"] = {"name": system.metric, "scores": scores}
-    if (error := calibration_error(evaluation)) is not None:
-        found["calibration"] = {"ece": error}
     return found
 
 

@@ -1,4 +1,4 @@
-"""Tables of text cells, drawn for the terminal and as Markdown, LaTeX and HTML."""
+"""Tables of text cells, drawn for the terminal and as Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -9,15 +9,6 @@ from types import MappingProxyType
 
 from rich.table import Table as RichTable
 from rich.text import Text
-
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "*": r"$^{*}$", "–": "--", "—": "---",
-        "…": r"\ldots{}", "¿": r"\textquestiondown{}", "¡": r"\textexclamdown{}", "“": "``", "”": "''",
-        "↓": r"$\downarrow$", "‰": r"\textperthousand{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,42 +52,16 @@ def _piped(row: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
 
-def as_latex(table: Table, notes: Sequence[str]) -> str:
-    """The table in LaTeX, for the package booktabs, with the `notes` as comments."""
-    width = len(table.head)
-    lines = [f"% {note}" for note in notes]
-    lines += [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule", _ampersands(table.head), r"\midrule"]
-    for i, row in enumerate(table.rows):
-        if len(row) > 1:
-            lines.append(_ampersands(row))
-        else:
-            lines += [r"\addlinespace"] * (i > 0) + [rf"\multicolumn{{{width}}}{{l}}{{{row[0].translate(_LATEX)}}} \\"]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _ampersands(row: Sequence[str]) -> str:
-    return " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
-
-
-def as_html(
-    table: Table, links: Mapping[int, str] = MappingProxyType({}), bars: Sequence[Sequence[float | None]] = ()
-) -> str:
-    """The table in HTML; `links` has addresses for first cells, by row, `bars` a share of 1 to draw in each cell."""
+def as_html(table: Table, links: Mapping[int, str] = MappingProxyType({})) -> str:
+    """The table in HTML; `links` has addresses for first cells, by row."""
     heads = (f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.head)
     lines = [f"<tr>{''.join(heads)}</tr>"]
     for i, (first, *others) in enumerate(table.rows):
         title = f'<a href="{escape(links[i])}">{escape(first)}</a>' if i in links else escape(first)
-        if not others:
+        if others:
+            lines.append(f"<tr><td>{title}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in others)}</tr>")
+        else:
             lines.append(f'<tr class="section"><td colspan="{len(table.head)}">{title}</td></tr>')
-            continue
-        drawn = [_bar(share) for share in bars[i]] if bars else [""] * len(others)
-        cells = (f"<td>{escape(cell)}{bar}</td>" for cell, bar in zip(others, drawn, strict=True))
-        lines.append(f"<tr><td>{title}</td>{''.join(cells)}</tr>")
     return (
         '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
     )
-
-
-def _bar(share: float | None) -> str:
-    # Hidden from screen readers, which have just read the figure.
-    return "" if share is None else f'<br><meter aria-hidden="true" min="0" max="1" value="{share:.4f}"></meter>'

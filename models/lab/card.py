@@ -24,7 +24,7 @@ from cappunc_cli.restoration.models.registry import ENGINES, LIVE, NETWORK, Mode
 from models.lab import ablation, study
 from models.lab.corpora import CORPORA
 from models.lab.recipe import LabRecipe
-from models.lab.score import COMPARED, DIALOGUE, dialogue, other_ensemble
+from models.lab.score import COMPARED, DIALOGUE, configs_of, dialogue, other_ensemble
 
 _COLUMNS = {
     "micro": "micro , . ?",
@@ -148,8 +148,9 @@ def _ensemble(config: ModelConfig) -> str:
 
 def _marked(directory: Path, report: dict[str, Any]) -> dict[str, Any]:
     """The report with a word on each set that was scored before the model had its present ensemble."""
+    configs = configs_of(directory)
     sets = {
-        f"{name} ({how})" if (how := other_ensemble(directory, found)) else name: found
+        f"{name} ({how})" if (how := other_ensemble(configs, found)) else name: found
         for name, found in report["sets"].items()
     }
     return {**report, "sets": sets}

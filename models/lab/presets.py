@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 from cappunc_cli.document.labels import Case, Label, PairedMark
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.metrics import (
+    Figure,
     Score,
     Value,
-    average,
     case,
     cases,
     classify,
     mean,
     pool,
-    punctuation_error_rate,
+    ratio,
     sign,
-    word_accuracy,
 )
 from cappunc_cli.evaluation.pairs import Pairs, Side
 
@@ -66,7 +65,23 @@ def _pooled(scores: dict[str, Score], total: str) -> dict[str, Value]:
 
 def _weighted(scores: Iterable[Score]) -> Score:
     """Mean of the classes' scores, weighted by their words in the reference."""
-    return average(scores, lambda one: one.reference)
+    many = list(scores)
+    weights = np.array([one.reference for one in many])
+    figures = np.array([(one.precision, one.recall, one.f1) for one in many])
+    precision, recall, f1 = ratio((figures * weights[:, None]).sum(0), weights.sum())
+    sums = pool(many)
+    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
+
+
+def punctuation_error_rate(pairs: Pairs) -> Figure:
+    """NeMo's PER over , . ?, (S + D + I) / (C + S + D + I), on our alignment of words."""
+    ours, theirs = pairs.reference.folded, pairs.hypothesis.folded
+    return ratio(pairs.count(ours != theirs), pairs.count((ours != "") | (theirs != "")))
+
+
+def word_accuracy(pairs: Pairs, right: NDArray[np.bool_] | bool = True) -> Figure:
+    """Share of reference words that the hypothesis has in the right case, and that are `right` otherwise."""
+    return ratio(pairs.count(pairs.same_word & pairs.same_case & right), pairs.count(pairs.reference.words))
 
 
 def _micro(names: Mapping[str, str], total: str, cases: Mapping[str, Case], case_total: str = "") -> Preset:
@@ -108,7 +123,7 @@ def nemo(evaluation: Evaluation) -> dict[str, Value]:
         macro = mean([one for one in scores.values() if one.reference > 0])
         totals = {"micro": pool(scores.values()), "macro": macro, "weighted": _weighted(scores.values())}
         result |= {f"{group} {name}": value for name, value in (scores | totals).items()}
-    return {**result, "PER": punctuation_error_rate(pairs, fold=True)}
+    return {**result, "PER": punctuation_error_rate(pairs)}
 
 
 def sepp(evaluation: Evaluation) -> dict[str, Value]:

@@ -5,7 +5,7 @@
     python -m models.lab.score models/multi/train.toml -o now.json --words 5000 --only '* tatoeba' --only 'es *'
     python -m models.lab.score --compare now.json new.json
 
-Each set is one run of `cappunc eval --json`, recorded with its command and signature, so that anyone can reproduce it.
+Each set is one run of `models.lab.variants`, recorded with its command and signature, so that anyone can reproduce it.
 With `--words` only the first so many words of each set of plain text are scored (the other sets are left out), with
 `--captions` these heads as SRT captions of 5 to 9 words with drawn times.
 """
@@ -28,7 +28,6 @@ from typing import Any
 from cappunc_cli.restoration.models.registry import ModelConfig, find_member
 from models.lab import results
 from models.lab.recipe import LabRecipe
-from models.lab.variants import OWN
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +40,8 @@ KEPT = (
 DIVIDED = {"comma", "period", "question", "case"}
 #: The sets of people talking; Basque has none of the others.
 DIALOGUE = ("wesnoth", "cdda_talk", "tatoeba", "andors_trail", "game_dialogues")
+#: `cappunc eval`, which also reads the files of benchmarks and tells the calibration error.
+_PROGRAM = ("-m", "models.lab.variants")
 #: The figures of `compare`.
 COMPARED = {"micro": "marks", "boundary": "sentence ends", "question": "?", "case": "case"}
 
@@ -50,11 +51,14 @@ def score(recipe: LabRecipe, directory: Path, path: Path) -> dict[str, Any]:
 
     Sets of the same model that `path` already has are kept unless their command or the model's ensemble has changed.
     """
-    model = ModelConfig.load(directory).files["model.onnx"]
+    configs = configs_of(directory)
+    model = configs[0].files["model.onnx"]
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
-        same = name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options))
-        if same and not other_ensemble(directory, sets[name]):
+        arguments = _arguments(directory, reference, options)
+        # Whether `cappunc eval` or `models.lab.variants` has scored the set makes no difference.
+        same = name in sets and sets[name]["command"].endswith(f" {' '.join(arguments)}")
+        if same and not other_ensemble(configs, sets[name]):
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
         # A text may have none of the three marks, and so no micro-F1.
@@ -111,37 +115,42 @@ def _stamp(seconds: float) -> str:
     return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02},{ms % 1000:03}"
 
 
-def other_ensemble(directory: Path, scored: Mapping[str, Any]) -> str:
-    """How a set was scored if not with the ensemble that its language has now: `alone`, or `with an earlier NAME`."""
+def configs_of(directory: Path) -> list[ModelConfig]:
+    """The config of a model, and those of the members of its ensemble."""
+    own = ModelConfig.load(directory)
+    return [own, *(ModelConfig.load(find_member(directory, name)) for name in own.ensemble)]
+
+
+def other_ensemble(configs: Sequence[ModelConfig], scored: Mapping[str, Any]) -> str:
+    """How a set was scored if not with the ensemble that its language has now: `alone`, or `with an earlier NAME`.
+
+    `configs` are those of `configs_of`.
+    """
+    own, *members = configs
     parts = scored["command"].split()
-    config = ModelConfig.load(directory)
-    language = parts[parts.index("--lang") + 1] if "--lang" in parts else config.languages[0]
-    for name in () if "--engine" in parts else config.ensemble:
-        member = ModelConfig.load(find_member(directory, name))
+    language = parts[parts.index("--lang") + 1] if "--lang" in parts else own.languages[0]
+    for name, member in () if "--engine" in parts else zip(own.ensemble, members, strict=True):
         if language in member.languages and f"+{name}@{member.files['model.onnx'][:12]}" not in scored["signature"]:
             return f"with an earlier {name}" if f"+{name}@" in scored["signature"] else "alone"
     return ""
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:
-    """Run `cappunc eval` on a set below `data`; returns its command and its figures.
+    """Score the model on a set below `data`; returns the command and the figures.
 
     If the options name another engine, that engine's own model of the language is scored.
     """
-    command = _command(directory, reference, options)
-    shown = [part.replace("$DATA", str(data)) for part in command[1:]]
+    arguments = _arguments(directory, reference, options)
+    shown = [part.replace("$DATA", str(data)) for part in arguments]
     if "--model" in shown:
         shown[shown.index("--model") + 1] = str(directory)
-    program = shown if command[0] == "python" else ["-m", "cappunc_cli", *shown]
-    done = subprocess.run([sys.executable, *program], stdout=subprocess.PIPE, check=True)
-    return {"command": " ".join(command), **_figures(json.loads(done.stdout))}
+    done = subprocess.run([sys.executable, *_PROGRAM, *shown], stdout=subprocess.PIPE, check=True)
+    return {"command": " ".join(("python", *_PROGRAM, *arguments)), **_figures(json.loads(done.stdout))}
 
 
-def _command(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
+def _arguments(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
     model = [] if "--engine" in options else ["--model", directory.name]
-    makers = OWN & {*options} or "iwslt/" in reference or ".jsonl" in reference
-    program = ["python", "-m", "models.lab.variants"] if makers else ["cappunc", "eval"]
-    return [*program, *model, "--ref", f"$DATA/{reference}", *options, "--json"]
+    return [*model, "--ref", f"$DATA/{reference}", *options, "--json"]
 
 
 def _figures(report: dict[str, Any]) -> dict[str, Any]:
@@ -149,8 +158,7 @@ def _figures(report: dict[str, Any]) -> dict[str, Any]:
     figures = {name: round(scores[name]["f1"], 5) for name in KEPT if scores.get(name, {}).get("reference")}
     for name in DIVIDED & figures.keys():
         figures |= {f"{name} {part}": round(scores[name][part], 5) for part in ("precision", "recall")}
-    if "calibration" in report:
-        figures["ece"] = round(report["calibration"]["ece"], 5)
+    figures["ece"] = round(report["calibration"]["ece"], 5)
     return {**figures, "words": report["words"], "signature": report["signature"]}
 
 

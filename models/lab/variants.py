@@ -20,15 +20,17 @@ from pathlib import Path
 from random import Random
 from typing import Annotated, Any
 
+from cappunc_cli import formats
 from cappunc_cli.cli.commands import Command, command
 from cappunc_cli.cli.main import COMMANDS
 from cappunc_cli.document.labels import MARKS, TERMINAL, Case, dress, strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import Evaluation, report
+from cappunc_cli.evaluation import FOLD, Evaluation, Sample, report
+from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import as_dict, score_systems
-from cappunc_cli.features.evaluate.inputs import Source, plain_source, sources
+from cappunc_cli.features.evaluate.inputs import Source, sources, without_breaks
 from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, signature_of
 from cappunc_cli.files.output import write_json
@@ -39,6 +41,7 @@ from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.passage import place_marks
 from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
+from models.lab.calibration import calibration_error, restored
 from models.lab.datasets import BenchmarkReader, RecognisedSource
 from models.lab.presets import PRESETS
 from models.lab.readers import speech_dashes
@@ -102,22 +105,25 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
     if "--marks-given" in variants:
         changed = replace(changed, existing="keep", sensitivity=0.0)  # hardly any are missing
     restorer = replace(restorer, options=changed)
-    samples = []
+    samples, rows, fold = [], [], FOLD if options.fold else NO_FOLD
     for source in documents(options):
         words = list(lowered(source) if "--marks-given" in variants else source.stripped())
         if "--shuffle-pauses" in variants:
             words = shuffled_pauses(words, options.seed)
         if "--starts-alone" in variants:
             words = [replace(word, end=None) for word in words]
-        sample = restorer.sample(source, words)
+        texts, own = restored(words, restorer, fold)
         if words and "--independent" in variants:
-            sample = replace(sample, hypothesis=apart(words, restorer))
-        samples.append(sample)
+            texts = apart(words, restorer)
+        samples.append(Sample(source.name, [word.text for word in source.words], texts))
+        rows.append(own)
     told = dict(VARIANTS[variant].split(":") for variant in sorted(variants))
     if options.gold_windows is not None:
         told["windows"] = f"gold@{options.gold_windows}"
     signature = signature_of(options, restorer, told, samples)
-    return as_dict(score_systems({"": Evaluation(samples, restorer.fold)}, 0, 0, options.preset or ""), signature)
+    evaluation = Evaluation(samples, fold)
+    found = as_dict(score_systems({"": evaluation}, 0, 0, options.preset or ""), signature)
+    return found | {"calibration": {"ece": calibration_error(evaluation, rows)}}
 
 
 def apart(words: list[Word], restorer: Restorer) -> list[str]:
@@ -143,7 +149,7 @@ def novel(path: Path) -> Source:
     """A text whose hyphens before words are dashes of direct speech."""
     # At the head of a line, a dash would be read as a change of speaker rather than as text.
     text = speech_dashes(read_unpacked(str(path))).replace("\n—", " —")
-    return plain_source(text, path.name.removesuffix(".xz"))
+    return Source(path.name.removesuffix(".xz"), without_breaks(formats.read(text, format="txt")))
 
 
 def gold_windows(source: Source, most: int) -> Iterator[Source]:

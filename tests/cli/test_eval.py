@@ -166,15 +166,10 @@ def test_a_table_of_systems_in_every_form(tmp_path: Path) -> None:
     figures = {(line["system"], line["name"]): float(line["f1"] or line["rate"]) for line in lines}
     assert figures["heard.txt", "micro"] == 0.5
     assert figures["gold.txt", "micro"] == 1
-    latex = call(*systems, "--latex").stdout
-    assert latex.count(r" \\") == 3
-    assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
-    assert "50.0 $\\pm$" in latex
     assert call(*systems, "--html", tmp_path / "x.html").exit_code == 0
     reader = Reader()
     reader.feed((tmp_path / "x.html").read_text("utf-8"))
     assert (reader.open, reader.outside) == ([], [])
-    assert 'max="1" value="0.5000"></meter>' in (tmp_path / "x.html").read_text("utf-8")
 
 
 def test_systems_must_be_named_apart_and_all_reach_a_limit(tmp_path: Path) -> None:
@@ -257,7 +252,6 @@ def test_the_model_restores_the_stripped_reference(tiny_model: Path) -> None:
     assert "model:tiny@" in str(result["signature"])
     # What the gold text already says must not reach the model: a bare copy gives the same.
     assert f1(result, "case") < 1
-    assert 0 <= result["calibration"]["ece"] <= 1  # type: ignore[index]
 
 
 def test_marks_and_case_of_the_reference_are_hidden_from_the_model(tiny_model: Path, tmp_path: Path) -> None:
@@ -315,7 +309,7 @@ def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: 
     reader.feed(text)
     assert reader.open == []
     assert reader.outside == ["report.files/0001-short.txt.html", "report.files/0002-talk.srt.html"]
-    # Without probabilities a lost sentence end is worse than a comma, and that than a capital.
+    # A lost sentence end is worse than a comma, and that than a capital.
     assert reader.rows == ["sentence end missed", "comma missed", "capital missed"]
     assert "00:01:02.5" in text
     assert "<h2>Confusion</h2>" in text
@@ -371,7 +365,7 @@ def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:
     sample = Sample("x", ["Pero,", "¿qué", "«dices»?", "¡Eso!"], ["¿Pero,", "qué", "dices?", "Eso!"])
     found = worst_mistakes(Evaluation([sample]))
     assert [(mistake.group, mistake.reference) for mistake in found] == [
-        ("opening mark superfluous", "Pero,"), ("opening mark missed", "¿qué"), ("opening mark missed", "¡Eso!"),
+        ("opening mark missed", "¿qué"), ("opening mark missed", "¡Eso!"), ("opening mark superfluous", "Pero,"),
     ]  # fmt: skip
 
 

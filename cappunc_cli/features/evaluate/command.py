@@ -62,8 +62,8 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
         refuse_typed(context, ("seed",), "needs --bootstrap or several systems")
     refuse_second_read(ref=options.ref, HYP=options.hyp)
     html = options.html
-    if options.json + options.csv + options.markdown + options.latex > 1:
-        raise typer.BadParameter("--json, --csv, --markdown and --latex exclude each other", param_hint="--json")
+    if options.json + options.csv + options.markdown > 1:
+        raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
     if options.by_file and (options.json or options.csv):
         raise typer.BadParameter("has no place in --csv; --json has the files anyway", param_hint="--by-file")
     if options.preset and options.bootstrap and not (options.json or html):
@@ -99,9 +99,6 @@ def _print(systems: Sequence[System], signature: Signature, options: EvalOptions
     if options.markdown:
         *words, signed = lines
         write_text("\n".join([*map(tables.as_markdown, drawn), *(f"{line}\n" for line in words), f"`{signed}`\n"]))
-        return
-    if options.latex:
-        write_text("\n".join(tables.as_latex(table, lines) for table in drawn))
         return
     console = table_console()
     for one in drawn:

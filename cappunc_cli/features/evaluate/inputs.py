@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import strip
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.evaluation import Sample
 from cappunc_cli.files.jobs import fixed_name
@@ -55,12 +55,10 @@ class Reader:
         """Yield all documents of a file; models/lab reads other files than transcripts, too."""
         text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
         document = formats.read(text, name, self.format)
-        if document.format != "txt":
-            yield Source(name, document.words)
-            return
-        if all("\t" in line for line in text.split("\n", 20)[:20] if line.strip()) and document.words:
+        rows = [line for line in text.split("\n", 20)[:20] if line.strip()]
+        if document.format == "txt" and rows and all("\t" in row for row in rows):
             raise BadInput("is a table of words and labels: in a clone, python -m models.lab.variants reads it")
-        yield plain_source(text, name)
+        yield Source(name, without_breaks(document) if document.format == "txt" else document.words)
 
     def nothing(self, matched: bool) -> CappuncError:
         """The error if there is nothing to score, though perhaps a document has `matched`."""
@@ -69,10 +67,11 @@ class Reader:
         return BadInput("no words to score")
 
 
-def plain_source(text: str, name: str) -> Source:
-    """Plain text; speech has neither paragraphs nor lines: the breaks of the reference must not help the model."""
-    document = formats.read(_BLANK_LINES.sub("", text), name, "txt")
-    return Source(name, [replace(word, blank_before=False) for word in document.words])
+def without_breaks(document: Document) -> list[Word]:
+    """The words of plain text as one paragraph: speech has no breaks, and those of a reference must not help."""
+    text = _BLANK_LINES.sub("", document.source)
+    words = document.words if text == document.source else formats.read(text, format="txt").words
+    return [replace(word, blank_before=False) for word in words]
 
 
 def listing(paths: Sequence[Path]) -> list[Path]:

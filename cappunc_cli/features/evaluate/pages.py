@@ -53,7 +53,7 @@ def _of_one(system: System, folder: Path) -> Iterator[str]:
 
 def _of_several(systems: Sequence[System], signature: Signature) -> Iterator[str]:
     yield f'<p class="lead">{escape(report.notes(systems, signature)[0])}</p>'
-    yield tables.as_html(report.table(systems), bars=report.bars(systems))
+    yield tables.as_html(report.table(systems))
     yield "<h2>Files</h2>"
     yield tables.as_html(report.file_table(systems))
 
@@ -94,7 +94,7 @@ def _mistakes(found: Sequence[Mistake]) -> str:
 
 def _item(mistake: Mistake) -> str:
     start = "" if mistake.start is None else tenths(mistake.start)
-    place = " · ".join(filter(None, (mistake.group, start, mistake.file, f"{mistake.weight:.2f}")))
+    place = " · ".join(filter(None, (mistake.group, start, mistake.file)))
     word = " ".join(
         f"<{tag}>{escape(text)}</{tag}>"
         for tag, text in (("del", mistake.hypothesis), ("ins", mistake.reference))

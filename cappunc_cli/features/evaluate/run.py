@@ -8,13 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample
-from cappunc_cli.evaluation.calibration import fold_columns
 from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import PRESETS, Signature, System, as_dict, describe_fold, hash_words, score_systems
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
@@ -27,7 +23,7 @@ from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, model_languages
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import as_read, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import restored
 from cappunc_cli.version import __version__
 
 #: Bootstrap samples of a comparison by default.
@@ -125,11 +121,10 @@ def signature_of(
 
 @dataclass(frozen=True, slots=True)
 class Restorer:
-    """A model and the options with which it is scored; probabilities are folded like the marks."""
+    """A model and the options with which it is scored."""
 
     model: Model
     options: Options
-    fold: Mapping[str, str]
 
     def identity(self) -> str:
         """Name and hash for the signature, and those of the other models of an ensemble."""
@@ -154,12 +149,7 @@ class Restorer:
         written = [word.text for word in source.words]
         if not words:
             return Sample(source.name, written, [])
-        read = as_read(words, self.model, self.options)
-        rows = probabilities(read.parts, self.model, self.options)
-        texts = read.joined(rewrite(read.parts, rows, self.model, self.options))
-        last = np.append(np.diff(read.owners) > 0, True)  # the mark of a word is that of its last part
-        folded = fold_columns(rows[last, len(CASE_CLASSES) :], MARK_CLASSES, self.fold)
-        return Sample(source.name, written, texts, starts(words), folded)
+        return Sample(source.name, written, restored(words, self.model, self.options), starts(words))
 
 
 def restorer_of(options: EvalOptions) -> Restorer:
@@ -185,4 +175,4 @@ def restorer_of(options: EvalOptions) -> Restorer:
         min_words_cut=scored.min_words_cut,
         pauses=scored.pauses,
     )
-    return Restorer(model, asked, FOLD if options.fold else NO_FOLD)
+    return Restorer(model, asked)

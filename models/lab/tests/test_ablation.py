@@ -105,11 +105,13 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
     assert len({row["model"] for row in (whole, apart)}) == 2
     assert chained["model"] == whole["model"]
     assert whole["sets"]["text"]["words"]["reference"] == chained["sets"]["text"]["words"]["reference"] > 100
-    assert whole["sets"]["text"]["command"] == "cappunc eval --model all-parts --ref $DATA/t.txt --json"
+    assert (
+        whole["sets"]["text"]["command"] == "python -m models.lab.variants --model all-parts --ref $DATA/t.txt --json"
+    )
 
     ends = [row["sets"][ablation.HELDOUT] for row in (whole, chained)]
     assert ends[0]["words"]["reference"] == ends[1]["words"]["reference"] == 50
-    assert ends[0]["command"] == "cappunc eval --model all-parts --ref HELDOUT --json"
+    assert ends[0]["command"] == "python -m models.lab.variants --model all-parts --ref HELDOUT --json"
 
     runs = table.parents[2] / "runs" / "ablation"
     assert {path.name.rpartition("-")[0] for path in runs.iterdir()} == {"all-parts", "heads-side-by-side"}
@@ -223,7 +225,10 @@ words = 300
     assert sets["with pauses"]["period"] > 0.95
     assert sets["pauses hidden"]["period"] < 0.7
     assert "pauses:yes" in sets["with pauses"]["signature"]
-    assert sets["pauses hidden"]["command"] == "cappunc eval --model hears --ref HELDOUT --no-pauses --json"
+    assert (
+        sets["pauses hidden"]["command"]
+        == "python -m models.lab.variants --model hears --ref HELDOUT --no-pauses --json"
+    )
 
 
 def test_the_card_has_the_tables(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models.lab.score import other_ensemble
+from models.lab.score import configs_of, other_ensemble
 
 TINY = Path(__file__).parents[3] / "tests" / "tiny_model"
 REF = "--ref $DATA/a.txt"
@@ -42,4 +42,4 @@ def test_figures_with_another_ensemble_are_told(directory: Path, command: str, m
     config = json.loads((TINY / "config.json").read_text("utf-8"))
     model = model.replace("{hash}", config["files"]["model.onnx"][:12])
     found = {"command": command, "signature": f"cappunc:0.1.0|model:{model}|pauses:yes|data:cdef"}
-    assert other_ensemble(directory, found) == how
+    assert other_ensemble(configs_of(directory), found) == how
