@@ -1,8 +1,6 @@
 """Readable transcripts: paragraphs with names, times and links as text, Markdown, HTML and DOCX; and words as JSON.
 
-A new paragraph starts with a new speaker, after a long pause or with a new topic: a sentence end before and after which
-the words have little in common (TextTiling, Hearst 1997), frequent words aside. A turn is split at the sentence ends
-that give the lowest total cost.
+A new paragraph starts with a new speaker, after a long pause, and within a long turn at the end of a sentence.
 """
 
 from __future__ import annotations
@@ -10,12 +8,10 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby, pairwise
-from math import sqrt
+from itertools import groupby
 from typing import Any
 
 from cappunc_cli.document.labels import cached_strip
@@ -27,67 +23,23 @@ from cappunc_cli.layout.line_breaks import ends_sentence
 from cappunc_cli.layout.xml_files import checked_xml
 from cappunc_cli.pages.html_page import HtmlPage
 
-#: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
-_USUAL, _TOLERANCE = 90, 70
-#: A silence (ms) at a sentence end that always ends a paragraph, and the silence that counts as much as a full shift.
-_SILENCE, _BREATH = 4_000, 1_500
-#: How many words on each side are compared for a shift, and the least letters of a word that counts there.
-_BLOCK, _SHORTEST = 60, 4
+#: A paragraph ends at a sentence end with a silence of _SILENCE (ms); once it has _LONG words, at one with a silence of
+#: _BREATH; once it has _LONGEST words, at any.
+_SILENCE, _BREATH, _LONG, _LONGEST = 4_000, 1_000, 60, 120
 
 
 def paragraphs(words: Sequence[Word], texts: Sequence[str], language: Language) -> list[tuple[int, int]]:
     """Split words into paragraphs; returns (start, stop) word indices of each. `texts` are the restored words."""
-    silence = [pause or 0 for pause in pauses(words)]
-    turns = turn_ends(words)
-    ends = [ends_sentence(text, language) or cached_strip(text)[1].mark == "…" for text in texts]
     found: list[tuple[int, int]] = []
     start = 0
-    for stop in range(1, len(texts) + 1):
-        silent_end = ends[stop - 1] and silence[stop - 1] >= _SILENCE
-        if stop == len(texts) or turns[stop - 1] or silent_end:
-            inner = [end for end in range(start + 1, stop) if ends[end - 1]] if stop - start > _USUAL else []
-            found += _split(start, stop, inner, [_gain(texts, end, silence, language) for end in inner])
+    for stop, (text, pause, turn) in enumerate(zip(texts, pauses(words), turn_ends(words), strict=True), 1):
+        length = stop - start
+        needed = 0 if length >= _LONGEST else _BREATH if length >= _LONG else _SILENCE
+        ends = ends_sentence(text, language) or cached_strip(text)[1].mark == "…"
+        if turn or stop == len(texts) or (ends and (pause or 0) >= needed):
+            found.append((start, stop))
             start = stop
     return found
-
-
-def _split(start: int, stop: int, ends: Sequence[int], gains: Sequence[float]) -> list[tuple[int, int]]:
-    """The cheapest split of words[start:stop] at some of its sentence ends, by dynamic programming."""
-    places = [start, *ends, stop]
-    gain_at = [0.0, *gains, 0.0]
-    costs, previous = [0.0], [0]
-    for b in range(1, len(places)):
-        options = []
-        for a in range(b - 1, -1, -1):
-            length = places[b] - places[a]
-            if length > 4 * _USUAL and b - a > 1:
-                break
-            options.append((costs[a] + ((length - _USUAL) / _TOLERANCE) ** 2 - gain_at[b], a))
-        cost, a = min(options)
-        costs.append(cost)
-        previous.append(a)
-    path = [len(places) - 1]
-    while path[-1]:
-        path.append(previous[path[-1]])
-    path.reverse()
-    return [(places[a], places[b]) for a, b in pairwise(path)]
-
-
-def _gain(texts: Sequence[str], at: int, silence: Sequence[int], language: Language) -> float:
-    """The evidence for a new paragraph before a word: up to 1 for a change of vocabulary, up to 1 for a pause."""
-    before, after = (_content(part, language) for part in (texts[max(at - _BLOCK, 0) : at], texts[at : at + _BLOCK]))
-    return 1 - _cosine(before, after) + min(silence[at - 1] / _BREATH, 1.0)
-
-
-def _content(texts: Sequence[str], language: Language) -> Counter[str]:
-    """Counts of the content words."""
-    bare = (cached_strip(text)[0] for text in texts)
-    return Counter(word for word in bare if len(word) >= _SHORTEST and word not in language.frequent)
-
-
-def _cosine(one: Counter[str], other: Counter[str]) -> float:
-    norm = sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
-    return sum(n * other[word] for word, n in one.items()) / norm if norm else 0.0
 
 
 #: Markdown markup within a line, and at its beginning.
