@@ -19,7 +19,6 @@ from cappunc_cli.formats.splice import changes, edits, placeholders, same_word, 
 
 #: How often words that are read back otherwise are reverted before nothing is written.
 _ATTEMPTS = 3
-_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
 
 
 class Format(ABC):
@@ -91,13 +90,6 @@ class Format(ABC):
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""
         return []
 
-    def plain_places(self, document: Document) -> list[int | None] | None:  # noqa: ARG002
-        """The offset of each word that can be replaced without `write`, None for other words; None if there are none.
-
-        A review page replaces such words in the source while its user decides.
-        """
-        return None
-
 
 class RegionFormat(Format):
     """A format of cues or other regions with words in them; `read` gives a document with a `CueDetail`."""
@@ -106,8 +98,6 @@ class RegionFormat(Format):
     hidden: re.Pattern[str] = HIDDEN
     #: Whether a cue without an end is shown until the next one begins.
     lasting: ClassVar[bool] = False
-    #: Whether a word of letters can be replaced as it is, without quotes or codes.
-    replaceable: ClassVar[bool] = True
     #: Makes of a text what reads its inline time stamps, if these are not clock times.
     clock: Callable[[str], StampReader] | None = None
     #: The edits for texts that are safe.
@@ -148,20 +138,6 @@ class RegionFormat(Format):
                 safe = [new if new == read else word.text for new, read, word in columns]
         return document.source
 
-    def plain_places(self, document: Document) -> list[int | None] | None:
-        """The offset of each word of letters in one fragment: others might be read as an index or a tag if changed.
-
-        Replacing such a word with other marks (but a colon or a dash before it) or case does what `write` does.
-        """
-        if not self.replaceable:
-            return None
-        found: list[int | None] = []
-        for word, is_safe in zip(document.words, guard.unguarded(document), strict=True):
-            (start, stop), *others = [span for copy in word.places for span in copy]
-            plain = is_safe and not others and _LETTERS.fullmatch(word.text)
-            found.append(start if plain and document.source[start:stop] == word.text else None)
-        return found
-
 
 class CueFormat(RegionFormat):
     """A format whose cues are found one by one."""
@@ -186,7 +162,6 @@ class EncodedFormat(CueFormat):
     """A format whose text is in codes: its cues have what they show."""
 
     lasting = True
-    replaceable = False
 
     @abstractmethod
     def written(self, document: Document, texts: Sequence[str]) -> str:

@@ -22,8 +22,6 @@ from cappunc_cli.formats.nonspeech import LONGEST_NAME_PARTS
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import at_copy, edits, same_spaces, splice
 
-_BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
-_BRACKETS = frozenset("()（）[]")
 _COLON = re.compile("[:：]")
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
 _RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
@@ -45,27 +43,6 @@ def revert_ambiguous(document: Document, texts: Sequence[str]) -> list[str]:
             any(_RISKY.match(new) for _, new in pairs) or not _PLAIN.fullmatch(document.source, *region)
         ):
             _revert_in_region(document, region, places, result)
-    return result
-
-
-def unguarded(document: Document) -> list[bool]:
-    """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
-
-    Such a region has no colon in it, and no brackets except around what is not a word. Nor is a word safe whose mark
-    stands before an address or a sign, as that has one, too: `see us, www.example.org.`
-    """
-    words = document.words
-    result = [True] * len(words)
-    for (start, stop), places in _places(document):
-        region = document.source[start:stop]
-        safe = not any(_COLON.search(words[i].text) for i, _ in places)
-        if safe and not _BRACKETS.isdisjoint(region):
-            around = [found.span() for found in _BRACKETED.finditer(document.source, start, stop)]
-            inside = any(a < copy[0][0] < b for a, b in around for _, copy in places)
-            safe = not inside and not _COLON.search(region) and _BRACKETS.isdisjoint(_BRACKETED.sub("", region))
-        for i, _ in places:
-            if not safe or (words[i].followed and strip(words[i].text)[1].after):
-                result[i] = False
     return result
 
 

@@ -130,7 +130,6 @@ class TextGrid(RegionFormat):
     suffixes = (".textgrid",)
     signature = _START
     running_text = False
-    replaceable = False
 
     def read(self, text: str) -> Document:
         """Read the words of a TextGrid tier by tier, each tier as a turn.

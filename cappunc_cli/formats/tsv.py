@@ -134,7 +134,6 @@ class Tsv(CueFormat):
     name = "tsv"
     suffixes = (".tsv",)
     running_text = False
-    replaceable = False
     hidden = HIDDEN_WITHOUT_ENTITIES
 
     def sniff(self, text: str) -> bool:

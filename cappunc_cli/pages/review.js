@@ -279,19 +279,15 @@ const decisions = () => ({
 });
 const FILE = `${data.name}.decisions.json`;
 const FIXED = data.name.replace(/(\.[^.]*)?$/, ".fixed$1");
-const fixedFile = () => (data.source ? splicedFile(data, [...decided].map(([i, l]) => [i, l.before, l.core, l.after])) : null);
 const openWriting = () => {
   if (!decided.size) { say("Nothing has been changed"); return; }
   const words = `${decided.size} word${decided.size === 1 ? "" : "s"} changed.`;
-  const served = Boolean(data.served) && data.writable, made = served ? null : fixedFile();
-  const why = data.no_file || "Only cappunc can tell whether the result would be read back correctly.";
-  $("writing-told").textContent = served || made !== null ? words : `${words} ${why} Download the decisions, then apply them:`;
-  $("writing-command").hidden = served || made !== null;
+  const served = Boolean(data.served) && data.writable;
+  $("writing-told").textContent = served ? words : `${words} Download the decisions, then apply them:`;
+  $("writing-command").hidden = served;
   $("writing-command").firstChild.textContent = `cappunc review --apply ${FILE} ${data.name}`;
   $("write-file").hidden = !served;
   $("write-file").textContent = data.in_place ? `Overwrite ${data.name}` : `Save as ${FIXED}, beside the file`;
-  $("save-file").hidden = made === null;
-  $("save-file").textContent = `Save ${FIXED}`;
   $("writing").showModal();
 };
 const send = async () => {
@@ -315,15 +311,14 @@ const send = async () => {
   saving = 0;
   location.reload();
 };
-const saved = (text, type, name) => {
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+const download = () => {
+  const blob = new Blob([JSON.stringify(decisions(), null, 1)], { type: "application/json" });
+  const link = element("a", { href: URL.createObjectURL(blob), download: FILE });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   $("writing").close();
-  say(`Saved: ${name}`);
+  say(`Saved: ${FILE}`);
 };
-const download = () => saved(JSON.stringify(decisions(), null, 1), "application/json", FILE);
-const saveFile = () => saved(fixedFile(), "application/octet-stream", FIXED); // another type might change the name
 
 // ---- sound
 
@@ -411,7 +406,7 @@ $("marks").addEventListener("click", (event) => { const b = event.target.closest
 $("cases").addEventListener("click", (event) => { const b = event.target.closest("button"); if (b) setCase(b.dataset.form); });
 for (const [id, act] of [["back", () => move(-1)], ["on", () => move(1)], ["take", take], ["keep", keep], ["play", play], ["undo", undo],
   ["redo", redo], ["write", openWriting], ["help", () => $("keys").showModal()], ["write-file", send], ["download", download],
-  ["save-file", saveFile], ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
+  ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
 $("media").addEventListener("change", (event) => load(event.target.files[0]));
 addEventListener("pagehide", () => { if (saving) save(); });
 new ResizeObserver(() => { drawStrip(); if (count) { drawHere(here); placeMenu(); } }).observe($("overview"));

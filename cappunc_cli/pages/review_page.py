@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: The `kind` of the page's data and of the decisions that it makes.
 KIND = "cappunc review"
-_ASSETS = ("review.css", "splice.js", "words.js", "timeline.js", "review.js")
+_ASSETS = ("review.css", "words.js", "timeline.js", "review.js")
 
 
 def review_page(found: dict[str, Any], served: str = "") -> bytes:

@@ -150,7 +150,7 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
         reporter.begin(job.name)
         fixers = Fixers(request, reporter.info, reporter)
         session = ReviewSession(job, fixers, options.below, other, options.in_place)
-        found = session.report(alone=html is not None)
+        found = session.report()
     if session.note:
         reporter.info(f"{job.name}: {session.note}")
     if html is not None:

@@ -1,15 +1,11 @@
-"""The places that an editor should check, as JSON and for the review page, and what that page needs of the file."""
+"""The places that an editor should check, as JSON and for the review page."""
 
 from __future__ import annotations
 
-import codecs
 import os
-from array import array
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, Unpack
 
-from cappunc_cli import formats
 from cappunc_cli.api import How, Source, opened
 from cappunc_cli.features.review.decisions import sha256
 from cappunc_cli.files.inspection import Examined, Report, examine, positions, span_entries
@@ -111,22 +107,3 @@ def page_data(
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
     found["language"] = opened.language.code
     return found, text
-
-
-def with_file(document: Document, data: bytes) -> Report:
-    """Data with which the page writes the file itself: its `source`, and `places` of words in UTF-16 units.
-
-    If it cannot, `no_file` says why; otherwise it is "".
-    """
-    nothing = {"source": "", "places": []}
-    text = document.source
-    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
-        return {**nothing, "no_file": "The file is not in UTF-8, so only cappunc can write it."}
-    places = formats.FORMATS[document.format].plain_places(document)
-    if places is None:
-        return {**nothing, "no_file": "Only cappunc can write files of this format."}
-    source = data.decode("utf-8")
-    shift = len(source) - len(text)
-    wide = array("I", accumulate((1 + (c > "\uffff") for c in source), initial=0))
-    return {"source": source, "places": [None if p is None else wide[p + shift] for p in places], "no_file": ""}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions, sha256
-from cappunc_cli.features.review.doubts import page_data, with_file
+from cappunc_cli.features.review.doubts import page_data
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.jobs import Job, fixed_name, sibling
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
@@ -65,19 +65,14 @@ class ReviewSession:
         self._ours: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def report(self, alone: bool = False) -> Report:
-        """The data of the page for the file as it is now; `alone` if the page has no server and writes the file itself.
-
-        Raises CappuncError and OSError.
-        """
+    def report(self) -> Report:
+        """The data of the page for the file as it is now. Raises CappuncError and OSError."""
         data = read_bytes(self.job.source) if self._piped is None else self._piped
         text, encoding = decode(data, self.fixers.request.encoding)
         opened = self.fixers.open(text, self.job.name, encoding)
         self.note = opened.note
         found, self._known = page_data(opened, data, self.job.name, self.below, self._known)
         found |= {"encoding": self.fixers.request.encoding, "in_place": self.in_place, "writable": self._piped is None}
-        if alone:
-            found |= with_file(opened.document, data)
         if self.other is None:
             return found
         other, name = self.other

@@ -193,9 +193,7 @@ def test_the_page_loads_nothing_and_escapes_the_text(tmp_path: Path, tiny_model:
     assert "connect-src &#x27;none&#x27;" in page
     found = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     assert found["served"] == ""
-    assert found["source"] == evil.read_text("utf-8")
-    at = found["texts"].index("so")
-    assert found["source"][found["places"][at] :].startswith("so there.")
+    assert "there." in found["texts"]
 
 
 def test_the_server_requires_its_token(server: ReviewServer) -> None:
@@ -408,20 +406,17 @@ def test_a_page_without_server_connects_nowhere_and_saves_decisions(
     keys(browser, "w")
     until(browser, "document.getElementById('writing').open")
     shown = "return [...document.querySelectorAll('#writing button')].filter((b) => b.offsetHeight).map((b) => b.id)"
-    assert browser.execute_script(shown) == ["save-file", "download", "cancel"]
-    browser.execute_script("document.getElementById('save-file').click()")
-    keys(browser, "w")
-    until(browser, "document.getElementById('writing').open")
+    assert browser.execute_script(shown) == ["download", "cancel"]
     browser.execute_script("document.getElementById('download').click()")
-    saved, whole = browser.downloads / "talk.srt.decisions.json", browser.downloads / "talk.fixed.srt"
+    saved = browser.downloads / "talk.srt.decisions.json"
     until(browser, "document.getElementById('status').textContent.includes('Saved')")
     for _ in range(100):
-        if saved.exists() and whole.exists():
+        if saved.exists():
             break
         threading.Event().wait(0.05)
     run = command("review", "--apply", saved, path, "-o", tmp_path / "new.srt")
     assert run.exit_code == 0, run.stderr
-    assert whole.read_bytes() == (tmp_path / "new.srt").read_bytes() != path.read_bytes()
+    assert (tmp_path / "new.srt").read_bytes() != path.read_bytes()
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     urls = [m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"]
     # On a busy machine the browser's own first page may still be loading.
