@@ -1,4 +1,4 @@
-"""Reports on scored systems as tables, JSON and CSV; the signature of their scores; and minimum scores.
+"""Reports on scored systems as tables and JSON; the signature of their scores; and minimum scores.
 
 One system is shown with a row for each score, several with a row for each system: a figure then stands with half the
 width of its 95 % bootstrap interval, and has a star if it differs from that of the first system with p < 0.05.
@@ -6,9 +6,7 @@ width of its 95 % bootstrap interval, and has a star if it differs from that of 
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,11 +39,7 @@ _TITLES = {
     "wer": "word error rate",
 }  # fmt: skip
 _PARTS = ("precision", "recall", "f1")
-_HEADER = (
-    "system", "section", "name", *_PARTS, "rate", "low", "high", "hits", "hypothesis", "reference", "difference", "p",
-    "signature",
-)  # fmt: skip
-#: The columns of the table of several systems, and of their table by file; --json and --csv have all scores.
+#: The columns of the table of several systems, and of their table by file; --json has all scores.
 _COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
 _BY_FILE = ("micro", "boundary", "case")
 _SIGNIFICANT = 0.05
@@ -225,34 +219,6 @@ def word_line(evaluation: Evaluation) -> str:
         f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
         f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
     )
-
-
-def as_csv(systems: Sequence[System], signature: Signature) -> str:
-    """One line for each system and score; the last column is the signature, so that copied lines keep it."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _HEADER, lineterminator="\n")
-    writer.writeheader()
-    for system in systems:
-        intervals, differences = NOT_DRAWN if system.metric else system.resampled
-        for section, scores in system.sections().items():
-            for name, value in scores.items():
-                row: dict[str, object] = {
-                    "system": system.name,
-                    "section": section,
-                    "name": name,
-                    "signature": signed(signature),
-                }
-                if isinstance(value, PerThousand):
-                    row |= {"rate": round(value.rate, 2), "hypothesis": value.count, "reference": value.words}
-                else:
-                    own = _plain(value)
-                    row |= own if isinstance(own, dict) else {"rate": own}
-                if name in intervals:
-                    row |= intervals[name]._asdict()
-                if name in differences:
-                    row |= {"difference": differences[name].difference, "p": differences[name].p}
-                writer.writerow(row)
-    return out.getvalue()
 
 
 def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object]:

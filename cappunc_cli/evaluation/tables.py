@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from types import MappingProxyType
 
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -52,16 +51,15 @@ def _piped(row: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
 
-def as_html(table: Table, links: Mapping[int, str] = MappingProxyType({})) -> str:
-    """The table in HTML; `links` has addresses for first cells, by row."""
+def as_html(table: Table) -> str:
+    """The table in HTML."""
     heads = (f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in table.head)
     lines = [f"<tr>{''.join(heads)}</tr>"]
-    for i, (first, *others) in enumerate(table.rows):
-        title = f'<a href="{escape(links[i])}">{escape(first)}</a>' if i in links else escape(first)
+    for first, *others in table.rows:
         if others:
-            lines.append(f"<tr><td>{title}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in others)}</tr>")
+            lines.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in (first, *others))}</tr>")
         else:
-            lines.append(f'<tr class="section"><td colspan="{len(table.head)}">{title}</td></tr>')
+            lines.append(f'<tr class="section"><td colspan="{len(table.head)}">{escape(first)}</td></tr>')
     return (
         '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
     )

@@ -109,7 +109,7 @@ const setButtons = (box, values, pressed, key) => {
 };
 const showMenu = () => {
   const now = label(here), next = alternative(here), lines = told(here), open = Boolean(next && !same(next, now));
-  $("told").replaceChildren(...(lines.length ? lines : data.fixed ? ["The same in both files."] : [`${sure[here]} % sure of the mark and the case.`]).map(bold));
+  $("told").replaceChildren(...(lines.length ? lines : [`${sure[here]} % sure of the mark and the case.`]).map(bold));
   $("take").disabled = !open;
   $("take").firstChild.textContent = open ? `Change to “${shown(next)}”` : decided.has(here) ? `Changed to “${shown(now)}”` : "Nothing suggested";
   $("keep").disabled = !isOpen(here);
@@ -170,7 +170,7 @@ const say = (text) => { $("status").textContent = text; };
 const progress = () => {
   const done = (i) => seen.has(i) || decided.has(i), number = (i) => (other ? 1 : doubts.get(i).length);
   const total = other ? stops.length : data.doubts.length, checked = stops.filter(done).reduce((sum, i) => sum + number(i), 0);
-  const what = data.fixed ? [`${total.toLocaleString("en")} differences`] : [`${checked} of ${total.toLocaleString("en")} checked`, `${decided.size} changed`];
+  const what = [`${checked} of ${total.toLocaleString("en")} checked`, `${decided.size} changed`];
   $("progress").replaceChildren(...what.map((text) => element("span", {}, text)));
   $("done").style.width = `${total ? (100 * checked) / total : 0}%`;
   $("write").disabled = !decided.size;
@@ -190,7 +190,6 @@ const KEY = `cappunc review ${data.sha256}`;
 let saving = 0;
 const save = () => {
   saving = 0;
-  if (data.fixed) return;
   try {
     if (!decided.size && !seen.size) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, JSON.stringify({ decided: [...decided].map(([i, l]) => [i, l.before, l.core, l.after]), seen: [...seen] }));
@@ -198,7 +197,6 @@ const save = () => {
 };
 const saveSoon = () => { saving = saving || setTimeout(save, 300); };
 const restore = () => {
-  if (data.fixed) return;
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) || "{}");
     for (const [i, before, core, after] of kept.decided || []) if (i < count) decided.set(i, { before, core, after });
@@ -240,14 +238,12 @@ const marked = (i, now) => {
   return changes;
 };
 const isOpen = (i) => doubts.has(i) || differs(i);
-const mayChange = () => { if (data.fixed) say("This page is read-only"); return !data.fixed; };
 const setMark = (mark) => {
-  if (!mayChange()) return;
   if (apply(marked(here, withMark(label(here), mark)), [here].filter(isOpen))) say(`${shown(label(here))}: ${named(mark)}`);
   else if (markOf(label(here).after) !== mark) say("This mark is part of the word");
 };
 const setCase = (form) => {
-  if (mayChange() && apply([[here, { ...label(here), core: form }]], [here].filter(isOpen))) say(shown(label(here)));
+  if (apply([[here, { ...label(here), core: form }]], [here].filter(isOpen))) say(shown(label(here)));
 };
 const move = (way) => {
   const next = way > 0 ? stops.find((i) => i > here) : stops.findLast((i) => i < here);
@@ -256,14 +252,13 @@ const move = (way) => {
   return true;
 };
 const take = () => {
-  if (!mayChange()) return;
   const next = alternative(here), i = here;
   if (!next || same(next, label(i))) { say("Nothing is suggested here"); return; }
   apply(marked(i, next), [i]);
   if (move(1)) say(`Changed: ${shown(label(i))}`);
 };
 const keep = () => {
-  if (!mayChange() || !isOpen(here)) return;
+  if (!isOpen(here)) return;
   const i = here;
   apply([], [i]);
   if (move(1)) say(`Kept: ${shown(label(i))}`);
@@ -421,7 +416,7 @@ if (data.served) {
   addEventListener("pageshow", (event) => { if (event.persisted) stay(); });
 }
 
-document.body.className = [other && "compare", data.fixed && "fixed", !timed && "untimed", !isCaptions && "passages"].filter(Boolean).join(" ");
+document.body.className = [other && "compare", !timed && "untimed", !isCaptions && "passages"].filter(Boolean).join(" ");
 if (other) $("name").textContent = `${data.name} beside ${other.name}`;
 restore();
 about();

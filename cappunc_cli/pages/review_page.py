@@ -22,7 +22,7 @@ _ASSETS = ("review.css", "words.js", "timeline.js", "review.js")
 
 
 def review_page(found: dict[str, Any], served: str = "") -> bytes:
-    """The page in UTF-8 for data of `page_data` or `comparison`; `served` is the address of its server, if any."""
+    """The page in UTF-8 for data of `page_data`; `served` is the address of its server, if any."""
     language = found["language"] or "und"
     body = Template(asset("review.html")).substitute(name=escape(found["name"]), language=escape(language))
     title = f"{found['name']} – cappunc review"
@@ -67,11 +67,6 @@ def _around(texts: Sequence[str]) -> dict[str, list[int]]:
         (i, [len(part.encode("utf-16-le", "surrogatepass")) // 2 for part in (x.before, x.after)]) for i, x in labels
     )
     return {str(i): both for i, both in sizes if any(both)}
-
-
-def comparison(document: Document, name: str, theirs: Sequence[str], other: str) -> dict[str, Any]:
-    """The data of a read-only page that shows a document and the words of another side by side, without a model."""
-    return {**compared(word_data(document, name), theirs, other), "fixed": True}
 
 
 def compared(found: dict[str, Any], theirs: Sequence[str], name: str) -> dict[str, Any]:

@@ -73,8 +73,7 @@ const drawTimes = () => {
 };
 const drawLegend = () => {
   const items = [["speech", timed ? "speech, higher is faster" : "text"]];
-  if (stops.length) items.push(["open", data.fixed ? "difference" : "to check"]);
-  if (stops.length && !data.fixed) items.push(["checked", "checked"]);
+  if (stops.length) items.push(["open", "to check"], ["checked", "checked"]);
   if (data.stretches.length) items.push(["lack", "no marks or case yet"]);
   $("legend").replaceChildren(...items.map(([name, text]) => element("span", { class: name }, text)));
   const silent = pauses.filter((p) => p >= 1000).length;

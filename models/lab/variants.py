@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any
@@ -36,7 +37,7 @@ from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, sign
 from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.storage import read_unpacked
-from cappunc_cli.options import EXPERT, OUTPUT, Option
+from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
 from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.passage import place_marks
@@ -64,6 +65,7 @@ class LabOptions(EvalOptions):
     preset: Annotated[
         str | None, Option("Scores as a project defines them.", OUTPUT, name="metric", choices=tuple(report.PRESETS))
     ] = None
+    only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
     gold_windows: Annotated[
         int | None, Option("Windows of at most N words, cut at the reference's sentence ends.", EXPERT, least=1)
     ] = None
@@ -140,8 +142,10 @@ def documents(options: LabOptions) -> Iterator[Source]:
     if options.speech_dashes:
         found: Iterator[Source] = map(novel, map(Path, options.ref))
     else:
-        found = sources(list(map(Path, options.ref)), BenchmarkReader(options.format_name, options.only))
+        found = sources(list(map(Path, options.ref)), BenchmarkReader(options.format_name))
     for source in found:
+        if options.only is not None and not fnmatch(source.name, options.only):
+            continue
         yield from (source,) if options.gold_windows is None else gold_windows(source, options.gold_windows)
 
 

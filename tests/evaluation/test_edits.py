@@ -73,6 +73,6 @@ def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:
     counts = {name: value["count"] for name, value in scores.items() if value["count"]}
     assert counts == {"all edits": 2, "comma missed": 1, "sentence end missed": 1}
     assert scores["all edits"] == {"per_thousand": 400.0, "count": 2, "words": 5}
-    for output in ((), ("--csv",), ("--markdown",)):
+    for output in ((), ("--markdown",)):
         result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", *output])
         assert "comma missed" in result.stdout

@@ -14,7 +14,6 @@ from cappunc_cli.evaluation import tables
 from cappunc_cli.evaluation.report import (
     Signature,
     System,
-    as_csv,
     as_dict,
     file_table,
     notes,
@@ -29,7 +28,7 @@ from cappunc_cli.features.evaluate.run import score
 from cappunc_cli.files.jobs import refuse_file
 from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.storage import is_url, write_atomic
+from cappunc_cli.files.storage import write_result
 from cappunc_cli.options import described
 
 
@@ -62,14 +61,12 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
         refuse_typed(context, ("seed",), "needs --bootstrap or several systems")
     refuse_second_read(ref=options.ref, HYP=options.hyp)
     html = options.html
-    if options.json + options.csv + options.markdown > 1:
-        raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
-    if options.by_file and (options.json or options.csv):
-        raise typer.BadParameter("has no place in --csv; --json has the files anyway", param_hint="--by-file")
+    if options.json and options.markdown:
+        raise typer.BadParameter("--json and --markdown exclude each other", param_hint="--json")
+    if options.by_file and options.json:
+        raise typer.BadParameter("--json has the files anyway", param_hint="--by-file")
     if options.preset and options.bootstrap and not (options.json or html):
         raise typer.BadParameter("has no place beside --metric; use --json or --html", param_hint="--bootstrap")
-    if html is not None and is_url(html):
-        raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
 
 
 def _report(options: EvalOptions, reporter: Reporter) -> list[str]:
@@ -77,15 +74,11 @@ def _report(options: EvalOptions, reporter: Reporter) -> list[str]:
     limits, html = [parse_requirement(text) for text in options.fail_under], options.html
     if html is not None:
         refuse_file(html, "--html", (), map(str, listing(list(map(Path, (*options.ref, *options.hyp))))))
-        Path(html).parent.mkdir(parents=True, exist_ok=True)
     systems, signature = score(options, reporter)
     if html is not None:
-        made = page(systems, signature, Path(html).with_suffix(".files"))
-        write_atomic(Path(html), made.encode("utf-8", "backslashreplace"))
+        write_result(html, page(systems, signature).encode("utf-8", "backslashreplace"))
     if options.json:
         write_json(as_dict(systems, signature))
-    elif options.csv:
-        write_text(as_csv(systems, signature))
     else:
         _print(systems, signature, options)
     names = [f"{one.name}: " if len(systems) > 1 else "" for one in systems]

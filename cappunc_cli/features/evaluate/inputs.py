@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Word
-from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
+from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.evaluation import Sample
 from cappunc_cli.files.jobs import fixed_name
 from cappunc_cli.files.progress import Reporter
@@ -39,32 +38,23 @@ def bare(words: Sequence[Word]) -> list[Word]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads files in a format (None: detected), and of their documents those whose names match the glob `only`."""
+    """Reads files in a format (None: detected); models/lab reads other files than transcripts, too."""
 
     format: str | None = None
-    only: str | None = None
 
     def documents(self, path: Path) -> Iterator[Source]:
         """Yield the documents of a file. Raises CappuncError with the path."""
         with errors_about(str(path)):
-            for source in self.read(path):
-                if self.only is None or fnmatch(source.name, self.only):
-                    yield source
+            yield from self.read(path)
 
     def read(self, path: Path) -> Iterator[Source]:
-        """Yield all documents of a file; models/lab reads other files than transcripts, too."""
+        """Yield all documents of a file."""
         text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
         document = formats.read(text, name, self.format)
         rows = [line for line in text.split("\n", 20)[:20] if line.strip()]
         if document.format == "txt" and rows and all("\t" in row for row in rows):
             raise BadInput("is a table of words and labels: in a clone, python -m models.lab.variants reads it")
         yield Source(name, without_breaks(document) if document.format == "txt" else document.words)
-
-    def nothing(self, matched: bool) -> CappuncError:
-        """The error if there is nothing to score, though perhaps a document has `matched`."""
-        if self.only is not None and not matched:
-            return WrongUsage(f"--only: {self.only} matches no document")
-        return BadInput("no words to score")
 
 
 def without_breaks(document: Document) -> list[Word]:
@@ -133,18 +123,18 @@ def sources(references: Sequence[Path], reader: Reader, reporter: Reporter | Non
 
     Files are counted by the `reporter` when they have been consumed.
     """
-    seen = []
+    seen = False
     reporter = reporter or Reporter()
     paths = listing(references)
     reporter.files = len(paths)
     for path in paths:
         for source in reader.documents(path):
-            seen.append(bool(source.words))
             if source.words:
+                seen = True
                 yield source
         reporter.finish()
-    if not any(seen):
-        raise reader.nothing(bool(seen))
+    if not seen:
+        raise BadInput("no words to score")
 
 
 def pair_samples(
@@ -168,7 +158,7 @@ def pair_samples(
             samples.append(Sample(a.name, reference_words, texts, times))
         reporter.finish()
     if not any(sample.reference for sample in samples):
-        raise reader.nothing(bool(samples))
+        raise BadInput("no words to score")
     if not any(sample.hypothesis for sample in samples):
         raise BadInput("has no words", path=", ".join(map(str, hypotheses)))
     return samples

@@ -52,7 +52,6 @@ class EvalOptions:
         tuple[str, ...], Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of)
     ] = ()
     format_name: FormatName = None
-    only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
     preset: Annotated[
         str | None, Option("editor: corrections in 1,000 words.", OUTPUT, name="metric", choices=("editor",))
     ] = None
@@ -63,7 +62,6 @@ class EvalOptions:
         tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")
     ] = ()
     json: Annotated[bool, Option("Print the whole report as JSON.", OUTPUT)] = False
-    csv: Annotated[bool, Option("Print the scores as CSV.", OUTPUT)] = False
     markdown: Annotated[bool, Option("Print the scores as a Markdown table.", OUTPUT)] = False
     by_file: Annotated[bool, Option("Show the scores of each file, too.", OUTPUT)] = False
     html: Annotated[

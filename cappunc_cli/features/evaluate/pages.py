@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from pathlib import Path
-from urllib.parse import quote
 
-from cappunc_cli.document.words import Document, Word
-from cappunc_cli.evaluation import Evaluation, Sample, report, tables
-from cappunc_cli.evaluation.metrics import NAMES, Score
+from cappunc_cli.evaluation import Evaluation, report, tables
+from cappunc_cli.evaluation.metrics import NAMES
 from cappunc_cli.evaluation.mistakes import Mistake, worst_mistakes
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks
 from cappunc_cli.evaluation.report import Signature, System
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.files.inspection import tenths
-from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.pages.html_page import HtmlPage
-from cappunc_cli.pages.review_page import comparison, review_page
 
 
-def page(systems: Sequence[System], signature: Signature, folder: Path) -> str:
-    """The page of one system or several; pages of single files of one are written into the `folder`. Raises OSError."""
-    parts = [*(_of_one(systems[0], folder) if len(systems) == 1 else _of_several(systems, signature))]
+def page(systems: Sequence[System], signature: Signature) -> str:
+    """The page of one system or several."""
+    parts = [*(_of_one(systems[0]) if len(systems) == 1 else _of_several(systems, signature))]
     body = "\n".join(
         (
             '<main class="report">',
@@ -38,16 +32,14 @@ def page(systems: Sequence[System], signature: Signature, folder: Path) -> str:
     return HtmlPage("cappunc eval", body, ["eval.js"] if len(systems) == 1 else ()).html()
 
 
-def _of_one(system: System, folder: Path) -> Iterator[str]:
+def _of_one(system: System) -> Iterator[str]:
     evaluation, own = system.evaluation, replace(system, metric="")
-    links = write_comparisons(evaluation.samples, folder)
     yield f'<p class="lead">{escape(report.word_line(evaluation))}</p>'
-    yield _facts(evaluation)
     yield tables.as_html(report.score_table(own))
     yield "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>"
     yield tables.as_html(_confusion(evaluation))
-    yield "<h2>Files</h2>" + ("<p>Each link shows the file beside its reference.</p>" if links else "")
-    yield tables.as_html(report.file_table([own]), links)
+    yield "<h2>Files</h2>"
+    yield tables.as_html(report.file_table([own]))
     yield _mistakes(worst_mistakes(evaluation))
 
 
@@ -56,17 +48,6 @@ def _of_several(systems: Sequence[System], signature: Signature) -> Iterator[str
     yield tables.as_html(report.table(systems))
     yield "<h2>Files</h2>"
     yield tables.as_html(report.file_table(systems))
-
-
-def _facts(evaluation: Evaluation) -> str:
-    """The scores of the three commonest marks, large."""
-    scores = {name: evaluation.scores[name] for name in ("comma", "period", "question")}
-    items = (
-        f"<li><b>{100 * score.f1:.1f}</b><span>F1, {escape(name)}</span></li>"
-        for name, score in scores.items()
-        if isinstance(score, Score)
-    )
-    return f'<ul class="facts">{"".join(items)}</ul>'
 
 
 def _confusion(evaluation: Evaluation) -> Table:
@@ -104,32 +85,3 @@ def _item(mistake: Mistake) -> str:
         f'<li data-group="{escape(mistake.group)}"><small>{escape(place)}</small>'
         f"{escape(mistake.before)} {word} {escape(mistake.after)}</li>"
     )
-
-
-#: Most documents that get a page of their own; each page takes 45 KB.
-_MAX_PAGES = 200
-#: Characters that not every file system accepts in names.
-_UNSAFE = re.compile(r"[^\w.-]+")
-
-
-def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]:
-    """Write a page for each sample that differs from its reference into a folder.
-
-    Returns the links to them, relative to the folder's parent, by sample number. Raises OSError.
-    """
-    differing = [i for i, sample in enumerate(samples) if list(sample.reference) != list(sample.hypothesis)][
-        :_MAX_PAGES
-    ]
-    if not differing:
-        return {}
-    folder.mkdir(parents=True, exist_ok=True)
-    links = {}
-    for i in differing:
-        sample = samples[i]
-        starts = sample.starts or [None] * len(sample.hypothesis)
-        words = [Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)]
-        found = comparison(Document("", "", words), f"{sample.name}, result", sample.reference, "reference")
-        name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
-        write_atomic(folder / name, review_page(found))
-        links[i] = f"{quote(folder.name)}/{quote(name)}"
-    return links

@@ -86,7 +86,7 @@ def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader)
     Reference files are counted by the `reporter` as they are restored or compared. Raises CappuncError.
     """
     references, hypotheses = list(map(Path, options.ref)), list(map(Path, options.hyp))
-    reader, fold = kind(options.format_name, options.only), FOLD if options.fold else NO_FOLD
+    reader, fold = kind(options.format_name), FOLD if options.fold else NO_FOLD
     restorer = None if hypotheses else restorer_of(options)
     evaluations = {}
     for name, own in grouped_by_system(references, hypotheses).items():
