@@ -117,7 +117,7 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
     for part in found:
         if part.name:
             parts.append(f"<h2>{escape(part.name)}</h2>")
-        time = f'<time datetime="PT{_iso(part.time)}">{part.time}</time>' if part.time else ""
+        time = f"<time>{part.time}</time>" if part.time else ""
         pieces = (
             f'<a href="{escape(address)}">{escape(piece)}</a>' if address else escape(piece)
             for piece, address in _linked(part.text)
@@ -127,54 +127,24 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
     return HtmlPage(title, body, language=language or "und").html()
 
 
-def _iso(time: str) -> str:
-    hours, minutes, seconds = time.split(":")
-    return f"{int(hours)}H{int(minutes)}M{int(seconds)}S"
-
-
 def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
     try:
         import docx
-        from docx.shared import Pt, RGBColor
     except ImportError:
         raise CappuncError(f"DOCX needs python-docx; {install_extra('docx')}") from None
     made = docx.Document()
     made.core_properties.title, made.core_properties.language = title, language
-    for name, size in (("Heading 1", 18), ("Heading 2", 11)):
-        heading = made.styles[name].font
-        heading.name, heading.size, heading.color.rgb = "Calibri", Pt(size), RGBColor(0x1F, 0x22, 0x26)
-    normal = made.styles["Normal"]
-    normal.font.name, normal.font.size = "Calibri", Pt(11)
-    normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(8), 1.25
     made.add_heading(checked_xml(title, "DOCX"), 1)
     for part in found:
         if part.name:
             made.add_heading(checked_xml(part.name, "DOCX"), 2)
         paragraph = made.add_paragraph()
         if part.time:
-            run = paragraph.add_run(f"{part.time}  ")
-            run.font.size, run.font.color.rgb = Pt(9), RGBColor(0x5C, 0x62, 0x6C)
-        for piece, address in _linked(part.text):
-            run = paragraph.add_run(checked_xml(piece, "DOCX"))
-            if address:
-                _link(paragraph, run, address)
+            paragraph.add_run(f"{part.time}  ").italic = True
+        paragraph.add_run(checked_xml(part.text, "DOCX"))
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()
-
-
-def _link(paragraph: Any, run: Any, address: str) -> None:
-    """Make a link of a run; python-docx reads links and has no method to write one."""
-    from docx.opc.constants import RELATIONSHIP_TYPE
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
-    from docx.shared import RGBColor
-
-    run.font.underline, run.font.color.rgb = True, RGBColor(0xB9, 0x3C, 0x0B)
-    link = OxmlElement("w:hyperlink")
-    link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
-    link.append(run._r)
-    paragraph._p.append(link)
 
 
 #: The readable formats, with a writer of paragraphs, a title and a language each.

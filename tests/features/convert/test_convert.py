@@ -632,7 +632,6 @@ def test_html_and_docx_are_readable(tmp_path: Path) -> None:
     assert [p.text for p in made.paragraphs] == [
         "a", "Anna", "See www.example.org/a_b & <b> me.", "Bob", "Why?", "Anna", "Ah.",
     ]  # fmt: skip
-    assert [link.address for p in made.paragraphs for link in p.hyperlinks] == ["https://www.example.org/a_b"]
 
 
 def test_markdown_is_read_again_with_its_speakers(tmp_path: Path) -> None:
