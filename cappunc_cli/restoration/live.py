@@ -12,10 +12,8 @@ ones. Pending words are decided as in a file, given the committed ones.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -26,27 +24,13 @@ from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
-from cappunc_cli.restoration.models.recurrent import GruEngine, GruReading, GruWindow, Kept
+from cappunc_cli.restoration.models.recurrent import GruEngine, GruWindow, Kept
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Parted, probabilities_of_each, read_passage, written
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
 _ROWS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRequest:
-    """A request for the model's reading that a stream needs to commit its first `count` pending words.
-
-    `window` is what the model reads. If the text `continues`, it does not end with the last word; `silence` is then the
-    time since that word (ms), if known.
-    """
-
-    count: int
-    continues: bool
-    silence: int | None
-    window: Any
 
 
 class LiveRestorer:
@@ -72,7 +56,10 @@ class LiveRestorer:
             raise WrongUsage("quotation marks cannot be restored live: the end of a quotation is not known in time")
         self._model, self._look_ahead, self._every = model, look_ahead, every
         self._options = replace(options, existing="replace") if options.existing == "auto" else options
-        self._lexicon = model.lexicons[self._options.conventions(model.config).code]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new text; pending words are discarded."""
         #: The last committed words followed by the pending ones, and the texts of the former. Words that are glued
         #: together (`home--I`) are several here.
         self._words: list[Word] = []
@@ -88,151 +75,89 @@ class LiveRestorer:
 
     def feed(self, word: Word) -> list[str]:
         """Add the next word, and return the texts of the words that are due; raises CappuncError."""
-        self.add(word)
-        return self._answer(self.due())
-
-    def flush(self, count: int | None = None, silence: int | None = None) -> list[str]:
-        """Commit the first `count` pending words (None: all) without waiting for more, and return their texts.
-
-        `silence` is the time since the last word (ms), if known. Raises CappuncError.
-        """
-        return self._answer(self.request(count, True, silence))
-
-    def end(self) -> list[str]:
-        """End the text with the last word, and return the texts of all pending words; raises CappuncError.
-
-        The next word begins a new text.
-        """
-        texts = self._answer(self.request(None, False))
-        self.reset()
-        return texts
-
-    def add(self, word: Word) -> None:
-        """Add the next word."""
-        parted = Parted.of([word], self._lexicon)
+        parted = Parted.of([word], self._model.lexicons[self._options.conventions(self._model.config).code])
         self._added.append(parted)
-        for part in parted.parts:
-            self._add(part)
-
-    def _add(self, word: Word) -> None:
-        self._words.append(word)
+        self._words += parted.parts
+        count = len(self._words) - len(self._committed) - self._look_ahead
+        return self._commit(count) if count >= self._every else []
 
     def follow(self) -> None:
         """Note that part of the sentence that is not a word comes right after the last word (see `Word.followed`)."""
         if self.pending:
             self._words[-1] = replace(self._words[-1], followed=True)
 
-    def due(self) -> LiveRequest | None:
-        """The request for the words that have enough look-ahead; None if there are too few."""
-        count = len(self._words) - len(self._committed) - self._look_ahead
-        return self._request(count if count >= self._every else 0, True)
+    def flush(self, count: int | None = None, silence: int | None = None) -> list[str]:
+        """Commit the first `count` pending words (None: all) without waiting for more, and return their texts.
 
-    def request(self, count: int | None, continues: bool, silence: int | None = None) -> LiveRequest | None:
-        """The request for the first `count` pending words (None: all); None if there are none."""
-        parts = sum(len(one.parts) for one in islice(self._added, count)) - len(self._parts)
-        return self._request(parts, continues, silence)
-
-    def _request(self, count: int, continues: bool, silence: int | None = None) -> LiveRequest | None:
-        return LiveRequest(count, continues, silence, self._window(count, silence)) if count > 0 else None
-
-    def _answer(self, request: LiveRequest | None) -> list[str]:
-        if request is None:
-            return []
-        (reading,) = self.read([request])
-        return self.take(request, reading)
-
-    def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
-        """Run the model for requests of several streams with this model and these options; raises CappuncError.
-
-        Between its request and `take`, a stream must neither get nor commit any words.
+        `silence` is the time since the last word (ms), if known. Raises CappuncError.
         """
-        windows, silences = [request.window for request in requests], [request.silence for request in requests]
-        return list(probabilities_of_each(windows, self._model, self._options, live=silences))
+        return self._commit(sum(len(one.parts) for one in islice(self._added, count)) - len(self._parts), silence)
 
-    def take(self, request: LiveRequest, reading: Any) -> list[str]:
-        """Commit the words of a request, given the model's reading of it, and return their texts."""
-        texts = self._decided(self._words, reading, self._committed, request)
-        return self._commit(texts)
+    def end(self) -> list[str]:
+        """End the text with the last word, and return the texts of all pending words; raises CappuncError.
 
-    def _decided(self, words: Sequence[Word], rows: Rows, committed: Sequence[str], request: LiveRequest) -> list[str]:
-        """The texts of the words of a request, of which there are `rows`, as of the `committed` ones before them."""
-        passage = read_passage(words, rows, self._model, self._options, live=bool(committed) or request.continues)
-        passage.continues = request.continues
+        The next word begins a new text.
+        """
+        texts = self._commit(len(self._words) - len(self._committed), continues=False)
+        self.reset()
+        return texts
+
+    def _commit(self, count: int, silence: int | None = None, *, continues: bool = True) -> list[str]:
+        """Commit `count` pending words, and return the texts of those that are whole.
+
+        If the text `continues`, it does not end with the last word.
+        """
+        if count < 1:
+            return []
+        first, rows = self._read(count, silence)
+        words, committed = self._words[first : first + len(rows)], self._committed[first:]
+        passage = read_passage(words, rows, self._model, self._options, live=bool(committed) or continues)
+        passage.continues = continues
         labels = decode(passage, [cached_strip(text)[1] for text in committed])
-        return written(words, passage, labels)[len(committed) : len(committed) + request.count]
-
-    def reset(self) -> None:
-        """Begin a new text; pending words are discarded."""
-        self._words, self._committed, self._parts = [], [], []
-        self._added.clear()
-
-    def _window(self, _count: int, _silence: int | None) -> Any:
-        return list(self._words)
-
-    def _commit(self, texts: Sequence[str]) -> list[str]:
-        """Commit words, and return the texts of those that are whole."""
+        texts = written(words, passage, labels)[len(committed) : len(committed) + count]
         self._committed += texts
         dropped = max(len(self._committed) - CONTEXT, 0)
         del self._committed[:dropped], self._words[:dropped]
         self._parts += texts
         whole = []
-        while self._added and len(self._parts) >= (count := len(self._added[0].parts)):
-            whole += self._added.popleft().joined(self._parts[:count])
-            del self._parts[:count]
+        while self._added and len(self._parts) >= (parts := len(self._added[0].parts)):
+            whole += self._added.popleft().joined(self._parts[:parts])
+            del self._parts[:parts]
         return whole
+
+    def _read(self, _count: int, silence: int | None) -> tuple[int, Rows]:
+        """The place of the first word of a passage with the next `count` pending words, and its probabilities."""
+        (rows,) = probabilities_of_each([self._words], self._model, self._options, live=[silence])
+        return 0, rows
 
 
 class LiveGruRestorer(LiveRestorer):
     """A live stream for a recurrent model, whose state is carried from word to word: constant work per word."""
 
-    def __init__(
-        self, model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
-    ) -> None:
-        """See `LiveRestorer`; raises WrongUsage."""
-        super().__init__(model, options, look_ahead, every)
-        assert isinstance(model.engine, GruEngine)
-        self._engine = model.engine
-        #: The pause after each of `_words` (ms), None while unknown.
-        self._pauses: list[int | None] = []
+    def reset(self) -> None:
+        super().reset()
         #: The engine's states of the last committed word and of the pending words that were read; None at the start.
         self._kept: Kept | None = None
         #: The probabilities of the last committed words.
-        self._rows: deque[Rows] = deque(maxlen=_ROWS)
+        self._rows: list[Rows] = []
 
-    def _add(self, word: Word) -> None:
-        super()._add(word)
-        if self._pauses and self._options.pauses:
-            # Without a start, it does not depend on the pace of the words before.
-            known = self._words if word.start is not None else self._words[-2:]
-            self._pauses[-1] = pauses(known)[-2]
-        self._pauses.append(None)
-
-    def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
-        return self._engine.read([request.window for request in requests])
-
-    def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
-        rows, start = [*self._rows, *reading.rows], len(self._committed) - len(self._rows)
-        words, committed = self._words[start:][: len(rows)], self._committed[start:]
-        texts = self._decided(words, np.array(rows), committed, request)
-        self._rows.extend(reading.rows[: request.count])
-        # The state of the last word is not kept: the pause after it may not have been known.
-        self._kept = reading.kept[request.count : max(len(request.window.words), request.count + 1)].copy()
-        whole = self._commit(texts)
-        del self._pauses[: len(self._pauses) - len(self._words)]
-        return whole
-
-    def reset(self) -> None:
-        super().reset()
-        self._pauses, self._kept = [], None
-        self._rows.clear()
-
-    def _window(self, count: int, silence: int | None) -> GruWindow:
-        first = len(self._committed)
+    def _read(self, count: int, silence: int | None) -> tuple[int, Rows]:
+        first, engine = len(self._committed), self._model.engine
+        assert isinstance(engine, GruEngine)
         pending = self._words[first:]
         bare = [cached_strip(word.text)[0] for word in pending]
-        gaps = [*self._pauses[first:-1], silence if self._options.pauses else None]
+        gaps: list[int | None] = [None] * len(pending)
+        if self._options.pauses:
+            gaps = [*pauses(self._words)[first:-1], silence]
         # One word more: a mark is decided together with the case of the next word.
-        return GruWindow(bare, gaps, turn_ends(pending), min(count + 1, len(pending)), self._kept)
+        window = GruWindow(bare, gaps, turn_ends(pending), min(count + 1, len(pending)), self._kept)
+        (reading,) = engine.read([window])
+        # The state of the last word is not kept: the pause after it may not have been known.
+        self._kept = reading.kept[count : max(len(pending), count + 1)].copy()
+        rows = [*self._rows, *reading.rows]
+        first -= len(self._rows)
+        self._rows = rows[: len(self._rows) + count][-_ROWS:]
+        return first, np.array(rows)
 
 
 def live_restorer(

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from commands import cappunc
@@ -27,8 +27,6 @@ from websockets.exceptions import ConnectionClosed
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.stream.websocket_server import SharedModel
 from cappunc_cli.restoration.live import live_restorer
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
@@ -150,26 +148,6 @@ def test_a_failing_stream_does_not_affect_others() -> None:
         found = asyncio.run(some(address))
         assert [json.loads(line)["word"] for line in found] == expected(lines_of(2, 30))
         assert process.poll() is None
-
-
-def test_a_failing_request_fails_only_its_own_stream() -> None:
-    runs: list[int] = []
-
-    def read(requests: Sequence[Any]) -> list[Any]:
-        runs.append(len(requests))
-        if "broken" in requests:
-            raise CappuncError("it failed")
-        return [request.upper() for request in requests]
-
-    async def together() -> list[Any]:
-        shared = SharedModel(read)
-        asked = (shared.read(request) for request in cast("Any", ["first", "broken", "last"]))
-        return await asyncio.gather(*asked, return_exceptions=True)
-
-    found = asyncio.run(together())
-    assert isinstance(found[1], CappuncError)
-    assert [found[0], found[2]] == ["FIRST", "LAST"]
-    assert runs == [3, 1, 1, 1]
 
 
 def test_a_client_that_does_not_read_blocks_no_other() -> None:

@@ -106,7 +106,7 @@ class LiveOutput:
         self._cues = cues
         self._terms = terms
         self._started = time.monotonic()
-        self.stream = stream
+        self._stream = stream
         self._language = language
         self._write = write
         self._max_delay = max_delay
@@ -122,54 +122,42 @@ class LiveOutput:
 
     def take(self, piece: LivePiece) -> None:
         """Feed the words of a piece to the restorer, and write what is ready."""
-        self.add_piece(piece)
-        for word in piece.words:
-            self.add_word(word)
-            self.write_texts(self.stream.feed(word))
-        self.write_overdue()
-
-    def add_piece(self, piece: LivePiece) -> None:
-        """Add a piece to those that wait to be written."""
-        if piece.continues:
-            self.stream.follow()
-        self._waiting.append((round(1000 * (time.monotonic() - self._started)), piece))
-        self.write_texts([])
-
-    def add_word(self, word: Word) -> None:
-        """Record the arrival of a word of the last piece."""
         now = time.monotonic()
-        if self._terms is not None:
-            self._terms.take(word.text)
-        self._due.append(now + (self._max_delay or 0))
-        self._last_end = word.end
-        if word.start is not None:
-            self._lag = max(self._lag, 1000 * now - word.start)
+        if piece.continues:
+            self._stream.follow()
+        self._waiting.append((round(1000 * (now - self._started)), piece))
+        self._write_texts([])
+        for word in piece.words:
+            if self._terms is not None:
+                self._terms.take(word.text)
+            self._due.append(now + (self._max_delay or 0))
+            self._last_end = word.end
+            if word.start is not None:
+                self._lag = max(self._lag, 1000 * now - word.start)
+            self._write_texts(self._stream.feed(word))
+        self.write_overdue()
 
     def timeout(self) -> float | None:
         """Seconds until a word is overdue; None if no word has a deadline."""
         return max(self._due[0] - time.monotonic(), 0) if self._due and self._max_delay is not None else None
 
     def write_overdue(self) -> None:
-        """Write the words that are overdue."""
-        if self._max_delay is not None:
-            self.write_texts(self.stream.flush(*self.overdue()))
+        """Write the words that are overdue.
 
-    def overdue(self) -> tuple[int, int | None]:
-        """Number of overdue words, and a lower bound of the pause (ms) after the last word so far, None if unknown.
-
-        A recogniser that returns words in blocks is late with the first word of a block. A word that had been spoken
-        would have arrived after the longest of these delays, so only the time beyond it counts as a pause.
+        They come after a pause of at least the silence since the last word. A recogniser that returns words in blocks
+        is late with the first word of a block. A word that had been spoken would have arrived after the longest of
+        these delays, so only the time beyond it counts as a pause.
         """
         if self._max_delay is None:
-            return 0, None
+            return
         now = time.monotonic()
         silence = -1.0 if self._last_end is None else 1000 * now - self._last_end - self._lag
         known = round(min(silence, LONGEST_PAUSE)) if silence > 0 else None
-        return sum(due <= now for due in self._due), known
+        self._write_texts(self._stream.flush(sum(due <= now for due in self._due), known))
 
     def end(self) -> None:
         """Write all words that are still waiting."""
-        self.write_texts(self.stream.end())
+        self._write_texts(self._stream.end())
         if self._cues is not None:
             self._write(self._cues.flush())
         self.end_terms()
@@ -179,7 +167,7 @@ class LiveOutput:
         if self._terms is not None:
             self._terms.end()
 
-    def write_texts(self, texts: Sequence[str]) -> None:
+    def _write_texts(self, texts: Sequence[str]) -> None:
         """Accept the texts of the next words, and write the pieces that they complete."""
         for text in texts:
             self._due.popleft()
