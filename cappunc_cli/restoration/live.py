@@ -151,7 +151,7 @@ class LiveGruRestorer(LiveRestorer):
             gaps = [*pauses(self._words)[first:-1], silence]
         # One word more: a mark is decided together with the case of the next word.
         window = GruWindow(bare, gaps, turn_ends(pending), min(count + 1, len(pending)), self._kept)
-        (reading,) = engine.read([window])
+        reading = engine.read(window)
         # The state of the last word is not kept: the pause after it may not have been known.
         self._kept = reading.kept[count : max(len(pending), count + 1)].copy()
         rows = [*self._rows, *reading.rows]

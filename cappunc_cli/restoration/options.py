@@ -10,7 +10,7 @@ from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import WrongUsage, require
 from cappunc_cli.languages import Language, language
 from cappunc_cli.options import CHANGE, EXPERT, Option, verify_options
-from cappunc_cli.restoration.models.registry import ModelConfig, check_windows, languages_with
+from cappunc_cli.restoration.models.registry import ModelConfig, check_windows
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.restoration.tuned import STYLES
 
@@ -109,9 +109,7 @@ class Options:
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):
-            others = ", ".join(languages_with(missing[0]))
-            hint = f"; models for {others} do" if others else ""
-            raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}{hint}")
+            raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}")
         return frozenset(asked)
 
     def windows(self, config: ModelConfig) -> tuple[int, int, int]:

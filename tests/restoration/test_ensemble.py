@@ -78,14 +78,6 @@ def test_only_models_of_the_language_count() -> None:
     assert np.allclose(probabilities(WORDS, model, Options()), 0.4)  # the first language
 
 
-def test_paired_marks_are_matched_by_name_and_one_that_only_one_model_knows_is_its_own() -> None:
-    turned = replace(CONFIG, around=(PairedMark.OPEN_DASH, PairedMark.OPEN_EXCLAMATION))
-    model = replace(constant(0.0, CONFIG, 0.6, 0.6), ensemble=[(constant(1.0, turned, 0.9, 0.1), 0.5)])
-    question, exclamation = probabilities(WORDS, model, Options(language="es"))[0, LABELS:]
-    assert question == pytest.approx(0.6)
-    assert exclamation == pytest.approx(0.5 * 0.6 + 0.5 * 0.1)
-
-
 def copied(tmp_path: Path, name: str, **changes: object) -> Path:
     directory = tmp_path / name
     shutil.copytree(TINY, directory)
@@ -113,6 +105,12 @@ def test_an_ensemble_of_ensembles_is_refused(tmp_path: Path) -> None:
     """Of models that name each other, too, where loading would never end."""
     copied(tmp_path, "other", ensemble={"first": 0.25})
     with pytest.raises(BadModel, match="other has one of its own"):
+        load_model(str(copied(tmp_path, "first", ensemble={"other": 0.25})), "cpu")
+
+
+def test_a_member_with_other_paired_marks_is_refused(tmp_path: Path) -> None:
+    copied(tmp_path, "other", around=["¿"])
+    with pytest.raises(BadModel, match="other has other paired marks"):
         load_model(str(copied(tmp_path, "first", ensemble={"other": 0.25})), "cpu")
 
 

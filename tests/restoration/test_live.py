@@ -133,9 +133,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[int | None]]:
         asked.append(list(pauses))
         return predict(engine, words, pauses, turns, chunks)
 
-    def reading(engine: GruEngine, windows: Any) -> Any:
-        asked.extend(list(window.pauses) for window in windows)
-        return read(engine, windows)
+    def reading(engine: GruEngine, window: Any) -> Any:
+        asked.append(list(window.pauses))
+        return read(engine, window)
 
     monkeypatch.setattr(OnnxEngine, "predict", predicting)
     monkeypatch.setattr(GruEngine, "read", reading)

@@ -23,49 +23,16 @@ WIDTH = 6 + 2 * 8
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
 
 
-def windows_of(rng: Random, count: int) -> list[GruWindow]:
-    found = []
-    for _ in range(count):
-        size = rng.randint(1, 12)
-        # States of the word before the window, and of some of its first words.
-        rows = np.random.default_rng(rng.randint(0, 999)).normal(0, 0.5, (rng.randint(1, size), WIDTH))
-        kept = rows.astype(np.float32) if rng.random() < 0.8 else None
-        found.append(
-            GruWindow(
-                [rng.choice(BARE) for _ in range(size)],
-                [rng.choice([None, 0, 150, 800]) for _ in range(size)],
-                [rng.random() < 0.1 for _ in range(size)],
-                rng.randint(1, size),
-                kept,
-            )
-        )
-    return found
-
-
-def test_streams_that_share_a_run_get_the_same_results_as_alone() -> None:
-    windows = [window for window in windows_of(Random(5), 60) if window.kept is None or len(window.kept) == 1]
-    windows += [GruWindow(["cat", "went"], [0, None], [False] * 2, 2, np.ones((1, WIDTH), np.float32))]
-    assert len(windows) > 20
-    for window, shared in zip(windows, ENGINE.read(windows), strict=True):
-        (alone,) = ENGINE.read([window])
-        assert len(shared.rows) == window.wanted
-        read = slice(0, len(window.words))
-        np.testing.assert_allclose(shared.rows, alone.rows, atol=1e-5)
-        np.testing.assert_allclose(shared.kept[read], alone.kept[read], atol=1e-5)
-        np.testing.assert_allclose(shared.rows[:, :4].sum(1), 1, atol=1e-5)
-        np.testing.assert_allclose(shared.rows[:, 4:].sum(1), 1, atol=1e-5)
-
-
 def test_continuing_from_kept_states_equals_reading_the_whole_text() -> None:
     words, rng = [Random(3).choice(BARE) for _ in range(30)], Random(8)
     pauses = [rng.choice([None, 0, 300, 900]) for _ in words]
-    (both,) = ENGINE.read([GruWindow(words, pauses, [False] * 30, 30, None)])
+    both = ENGINE.read(GruWindow(words, pauses, [False] * 30, 30, None))
     for keep_pending in (True, False):
         kept, rows = None, []
         for i in range(0, 30, 5):
             # Every run sees all the words that follow.
             window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, kept)
-            (found,) = ENGINE.read([window])
+            found = ENGINE.read(window)
             # Keep the word before the next window and the pending ones but the last, or only the former.
             kept = found.kept[5:-1] if keep_pending else found.kept[5:6]
             rows.append(found.rows)
@@ -99,5 +66,5 @@ def test_chunks_are_read_as_separate_texts() -> None:
     chunks = [Chunk(0, 20), Chunk(10, 30), Chunk(30, 50)]
     for chunk, rows in ENGINE.predict(words, [None] * 50, [False] * 50, chunks):
         size = len(chunk)
-        (alone,) = ENGINE.read([GruWindow(words[chunk.start : chunk.stop], [None] * size, [False] * size, size, None)])
+        alone = ENGINE.read(GruWindow(words[chunk.start : chunk.stop], [None] * size, [False] * size, size, None))
         np.testing.assert_allclose(rows, alone.rows, atol=1e-5)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.options import load_reference
 from cappunc_cli.restoration.chunks import Rows
@@ -51,26 +50,12 @@ class Model:
         return [(member, part) for member, part in self.ensemble if language in member.config.languages]
 
     def averaged(self, rows: Rows, others: Sequence[Rows], language: str) -> Rows:
-        """The rows of a text in a language, averaged with those of its `members`, which are the `others`.
-
-        What no other model knows stays as it is.
-        """
-        weights = [_weights(part, member.config, self.config) for member, part in self.members(language)]
-        mixed: Rows = rows * (1 - np.sum([weight.sum(0) for weight in weights], 0))
-        for other, weight in zip(others, weights, strict=True):
-            mixed += other @ weight
-        return mixed.astype(np.float32, copy=False)
-
-
-def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
-    """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
-    # Paired marks may be missing, or in another order.
-    first = len(CASE_CLASSES) + len(MARK_CLASSES)
-    weights = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
-    weights[range(first), range(first)] = part
-    for mark in set(member.around) & set(config.around):
-        weights[first + member.around.index(mark), first + config.around.index(mark)] = part
-    return weights
+        """The rows of a text in a language, averaged with those of its `members`, which are the `others`."""
+        parts = [np.float32(part) for _, part in self.members(language)]
+        mixed: Rows = rows * (1 - np.sum(parts, dtype=np.float32))
+        for other, part in zip(others, parts, strict=True):
+            mixed += part * other
+        return mixed
 
 
 def load_model(
@@ -95,7 +80,10 @@ def load_model(
     members = []
     for other, part in opened.config.ensemble.items():
         place = find_member(directory, other)
-        if ModelConfig.load(place).ensemble:
+        config = ModelConfig.load(place)
+        if config.ensemble:
             raise BadModel(f"ensemble: {other} has one of its own", str(directory))
+        if config.around != opened.config.around:
+            raise BadModel(f"ensemble: {other} has other paired marks (around)", str(directory))
         members.append((load_model(str(place), device), part))
     return Model(opened.config, opened, opened.lexicons, members)

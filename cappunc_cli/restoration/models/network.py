@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,19 +204,17 @@ class OnnxEngine:
                 future.cancel()
 
     def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> list[tuple[list[Chunk], int]]:
-        """Batches of chunks, each with its width in pieces.
+        """Batches of chunks of similar lengths, each with its width in pieces.
 
         Without a padding mask all chunks of a batch have the same length.
         """
         step = 8 if MASK in self._inputs else 1
-
-        def width_of(chunk: Chunk) -> int:
-            return min(-(-(text.length(chunk) + 2) // step) * step, self.config.max_pieces)
-
-        batches = []
-        for width, fitting in groupby(sorted(chunks, key=text.length), width_of):
-            same, count = list(fitting), max(self._pieces_per_batch // width, 1)
-            batches += [(same[i : i + count], width) for i in range(0, len(same), count)]
+        batches: list[tuple[list[Chunk], int]] = []
+        for chunk in sorted(chunks, key=text.length):
+            width = min(-(-(text.length(chunk) + 2) // step) * step, self.config.max_pieces)
+            if not batches or batches[-1][1] != width or (len(batches[-1][0]) + 1) * width > self._pieces_per_batch:
+                batches.append(([], width))
+            batches[-1][0].append(chunk)
         # In the order of the text, whose beginning can then be decoded while its end is still being read.
         return sorted(batches, key=lambda batch: min(chunk.start for chunk in batch[0]))
 

@@ -2,7 +2,7 @@
 
 Runs a graph of `training.gru.gru_export`: a forward GRU continues from the state after the previous words, and a
 backward GRU reads the pending words from the last to the first. A word passes through the forward GRU once; later runs
-reuse the states that were kept of it. The windows of many streams share one run.
+reuse the states that were kept of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +26,6 @@ from cappunc_cli.restoration.models.session import first_line, load_graph
 Kept = npt.NDArray[np.float32]
 
 _INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")
-#: Words in one run of the graph when whole texts are read.
-_WORDS_PER_RUN = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,54 +80,34 @@ class GruEngine:
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]:
         """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks], read as a separate text."""
-        chunks_per_run = max(_WORDS_PER_RUN // max(map(len, chunks), default=1), 1)
-        for start in range(0, len(chunks), chunks_per_run):
-            batch = chunks[start : start + chunks_per_run]
-            windows = [
-                GruWindow(words[c.start : c.stop], pauses[c.start : c.stop], turns[c.start : c.stop], len(c), None)
-                for c in batch
-            ]
-            for chunk, reading in zip(batch, self.read(windows), strict=True):
-                yield chunk, reading.rows
+        for chunk in chunks:
+            own = slice(chunk.start, chunk.stop)
+            yield chunk, self.read(GruWindow(words[own], pauses[own], turns[own], len(chunk), None)).rows
 
-    def read(self, windows: Sequence[GruWindow]) -> list[GruReading]:
-        """Read the windows of several streams in one run; raises CappuncError."""
-        lengths = [len(window.words) for window in windows]
-        kept = [self._initial if window.kept is None else window.kept for window in windows]
-        # The new words of all windows, and the pieces of all words, are padded to the same number.
-        first = min(map(len, kept)) - 1
-        new = max(lengths) - first
-        words = list(dict.fromkeys(chain.from_iterable(window.words[first:] for window in windows)))
-        pieces = dict(zip(words, self.encoder.pieces(words), strict=True))
-        padding = [self.encoder.padding] * max(map(len, pieces.values()))
-        padded = {word: [*ids, *padding[len(ids) :]] for word, ids in pieces.items()}
-        ids, after, known_after = [], [], []
-        for window, length in zip(windows, lengths, strict=True):
-            missing = new - (length - first)
-            ids.append([*map(padded.__getitem__, window.words[first:]), *[padding] * missing])
-            pauses = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses[first:]]
-            rows = [turn * self._turn_offset + pause for pause, turn in zip(pauses, window.turns[first:], strict=True)]
-            after.append([*rows, *[0] * missing])
-            known_after.append([*rows[:-1], *[0] * (missing + 1)])
-        wanted = max(window.wanted for window in windows)
-        before = np.stack([rows[: first + 1] for rows in kept], 1)
+    def read(self, window: GruWindow) -> GruReading:
+        """Read a window; raises CappuncError."""
+        before = self._initial if window.kept is None else window.kept
+        known, wanted = len(before) - 1, window.wanted
+        new = window.words[known:]
+        pieces = self.encoder.pieces(new)
+        ids = np.full((len(new), 1, max(map(len, pieces))), self.encoder.padding, np.int64)
+        for i, own in enumerate(pieces):
+            ids[i, 0, : len(own)] = own
+        gaps = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses[known:]]
+        after = [turn * self._turn_offset + gap for gap, turn in zip(gaps, window.turns[known:], strict=True)]
         feeds = {
-            "input_ids": np.array(ids, np.int64).swapaxes(0, 1),
-            "after": np.array(after, np.int64).T,
-            "known_after": np.array(known_after, np.int64).T,
-            "kept": before,
-            "lengths": np.array(lengths, np.int32),
-            "count": np.array([first + new]),
+            "input_ids": ids,
+            "after": np.array([after], np.int64).T,
+            "known_after": np.array([[*after[:-1], 0]], np.int64).T,
+            "kept": before[:, None],
+            "lengths": np.array([len(window.words)], np.int32),
+            "count": np.array([len(window.words)]),
             # The forward state of the last word is not needed until its own probabilities are wanted.
-            "read": np.array([max(new - 1, wanted - first, 1)]),
+            "read": np.array([max(len(new) - 1, wanted - known, 1)]),
             "wanted": np.array([wanted]),
         }
         try:
             rows, read = self._session.run(["probabilities", "read_words"], feeds)
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed: {first_line(error)}") from error
-        return [
-            # Copies: views would keep the arrays of all streams alive.
-            GruReading(rows[: window.wanted, i].copy(), np.concatenate([before[:, i], read[:, i]]))
-            for i, window in enumerate(windows)
-        ]
+        return GruReading(rows[:, 0], np.concatenate([before, read[:, 0]]))

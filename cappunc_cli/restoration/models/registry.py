@@ -81,12 +81,12 @@ class ModelConfig:
 
     name: str
     languages: tuple[str, ...]
-    licence: str
     window: int
     overlap: int
     min_words_cut: int
     max_pieces: int
     pause_bins_ms: tuple[int, ...]
+    licence: str = ""
     bias: Mapping[str, float] = field(default_factory=dict)
     crf: tuple[tuple[float, ...], ...] = ()
     consistency: float = 0.0
@@ -104,18 +104,17 @@ class ModelConfig:
             values = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(values, dict):
                 raise BadModel("must be a JSON object")
-            values = {key: value for key, value in values.items() if value is not None}
+            values = {key: value for key, value in values.items() if value is not None and key in _FIELDS}
             if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
                 raise BadModel(f"{missing[0]} is missing")
-            settings = {key: _read_field(key, values[key], *kinds) for key, kinds in _FIELDS.items() if key in values}
+            settings = {key: _typed(key, value, _FIELDS[key]) for key, value in values.items()}
             for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES)):
                 if settings.pop(key) != known:
                     raise BadModel(f"{key}: must be {json.dumps(known, ensure_ascii=False)}")
             if unknown := set(settings.get("around", ())) - {*PairedMark}:
                 raise BadModel(f"around: unknown {min(unknown)!r}")
             settings["around"] = tuple(map(PairedMark, settings.get("around", ())))
-            settings["crf"] = tuple(_read_field("crf", row, list, float) for row in settings.get("crf", ()))
-            config = ModelConfig(**{"licence": "", **settings})
+            config = ModelConfig(**settings)
             _check_consistency(config)
             return config
         except OSError as error:
@@ -135,32 +134,28 @@ _TYPE_NAMES = {
     list: "a list",
     dict: "an object",
 }
-#: The types of the fields: a type, or list or dict with that of its items.
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "cases": (list, str), "marks": (list, str), "name": (str,), "languages": (list, str), "licence": (str,),
-    "window": (int,), "overlap": (int,), "min_words_cut": (int,), "max_pieces": (int,), "pause_bins_ms": (list, int),
-    "bias": (dict, float), "consistency": (float,), "end_share": (float,), "around": (list, str), "files": (dict, str),
-    "fast": (bool,), "ensemble": (dict, float), "crf": (list, list),
+#: The types of the fields; lists and objects have that of their items.
+_FIELDS: dict[str, Any] = {
+    "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
+    "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
+    "end_share": float, "around": [str], "files": {str: str}, "fast": bool, "ensemble": {str: float}, "crf": [[float]],
 }  # fmt: skip
-_OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
+_OPTIONAL = {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
 
-def _read_field(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
-    """The value of a field of config.json, a tuple if it is a list.
-
-    Raises BadModel unless it is of type `kind` and its items, if an `inner` type is given, are of that.
-    """
-    expected, items, fits = kind, [value], isinstance(value, kind)
-    if inner is not None and fits:
-        expected, items = inner, list(value.values() if kind is dict else value)
+def _typed(key: str, value: Any, kind: Any) -> Any:
+    """The value of a field of config.json, a tuple if it is a list; raises BadModel unless it is of its `kind`."""
+    plain = kind if isinstance(kind, type) else type(kind)
     # JSON's own types, so that `true` is no number.
-    accepted = {int, float} if expected is float else {expected}
-    if not accepted.issuperset(map(type, items)):
-        raise BadModel(f"{key}: must be {_TYPE_NAMES[expected]}")
-    if expected in (int, float) and not all(abs(item) < _MOST for item in items):  # false for NaN, too
+    if type(value) is not plain and (plain, type(value)) != (float, int):
+        raise BadModel(f"{key}: must be {_TYPE_NAMES[plain]}")
+    if plain is list:
+        return tuple(_typed(key, item, kind[0]) for item in value)
+    if plain is dict:
+        return {name: _typed(key, item, kind[str]) for name, item in value.items()}
+    if plain in (int, float) and not abs(value) < _MOST:  # true for NaN, too
         raise BadModel(f"{key}: must be below {_MOST:,}")
-    typed = list(map(expected, items))
-    return typed[0] if inner is None else dict(zip(value, typed, strict=True)) if kind is dict else tuple(typed)
+    return plain(value)
 
 
 def _check_consistency(config: ModelConfig) -> None:
@@ -249,12 +244,6 @@ def find_config(model: str, engine: str) -> ModelConfig:
     """The config of a model, given its name or directory; raises BadModel."""
     spec = ENGINES[engine]
     return ModelConfig.load(find_model(model, spec), spec.config)
-
-
-def languages_with(mark: PairedMark) -> list[str]:
-    """The codes of all languages for which a model of any engine restores a paired mark, sorted."""
-    known = [config for engine in ENGINES.values() for config in _configs(engine).values()]
-    return sorted({code for config in known if mark in config.around for code in config.languages})
 
 
 def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:

@@ -95,18 +95,18 @@ def open_session(path: Path, device: str) -> OpenSession:
     onnxruntime.set_default_logger_severity(4)
     if not path.is_file():
         raise BadModel("the model file is missing", str(path))
-    index = choose_device(device, onnxruntime.get_available_providers())
-    session, problem = (None, "") if index is None else _on_gpu(path, index)
-    if problem and device != "auto":
-        raise CappuncError(problem)
-    if session is not None:
-        name, lanes = f"cuda:{index}", 1
-    else:
-        session = load_graph(path)
-        name, lanes = "cpu", physical_cores()
-        if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
-            lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
-    return OpenSession(session, name, f"{problem}. Running on the CPU." if problem else None, lanes)
+    index, warning = choose_device(device, onnxruntime.get_available_providers()), None
+    if index is not None:
+        try:
+            return OpenSession(_on_gpu(path, index), f"cuda:{index}", None)
+        except CappuncError as error:
+            if device != "auto":
+                raise
+            warning = f"{error}. Running on the CPU."
+    lanes = physical_cores()
+    if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
+        lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
+    return OpenSession(load_graph(path), "cpu", warning, lanes)
 
 
 def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:
@@ -143,31 +143,30 @@ def _session(source: str | bytes, providers: Sequence[object] = (), *, exact: bo
     return onnxruntime.InferenceSession(source, options, list(providers) or ["CPUExecutionProvider"], enable_fallback=0)
 
 
-def _on_gpu(path: Path, index: int) -> tuple[Any, str]:
-    """(session, "") on the GPU, or (None, why the GPU cannot be used)."""
+def _on_gpu(path: Path, index: int) -> Any:
+    """A session on the GPU; raises CappuncError if that cannot be used."""
     import onnxruntime
 
-    missing = f"CUDA cannot be used: its libraries are missing or incompatible; {install_extra('cuda')}"
     try:
         from cappunc_cli.restoration.models.graph import float16_model
 
         model = float16_model(path)
     except ImportError:
-        return None, f"CUDA cannot be used: the package onnx is missing; {install_extra('cuda')}"
+        raise CappuncError(f"CUDA cannot be used: the package onnx is missing; {install_extra('cuda')}") from None
     except BadModel as error:
-        return None, f"CUDA cannot be used: {error}"
-    if hasattr(onnxruntime, "preload_dlls"):
-        # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
-        with _silence():
-            onnxruntime.preload_dlls(directory="")
+        raise CappuncError(f"CUDA cannot be used: {error}") from error
     options = {"device_id": str(index), "cudnn_conv_algo_search": "HEURISTIC"}
-    try:
-        with _silence():
-            session = load_graph(model, providers=[(_CUDA, options), "CPUExecutionProvider"])
-    except BadModel:
-        return None, missing
+    session = None
+    with _silence(), suppress(BadModel):
+        if hasattr(onnxruntime, "preload_dlls"):
+            # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
+            onnxruntime.preload_dlls(directory="")
+        session = load_graph(model, providers=[(_CUDA, options), "CPUExecutionProvider"])
     # onnxruntime falls back to the CPU without an error when a CUDA library is missing.
-    return (session, "") if _CUDA in session.get_providers() else (None, missing)
+    if session is None or _CUDA not in session.get_providers():
+        problem = f"its libraries are missing or incompatible; {install_extra('cuda')}"
+        raise CappuncError(f"CUDA cannot be used: {problem}")
+    return session
 
 
 @cache
