@@ -22,7 +22,7 @@ from cappunc_cli.files.encodings import UTF_8, Encoding, decode, named_codec
 from cappunc_cli.files.fixer import Fixed, Fixers, Opened
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model
@@ -259,15 +259,14 @@ def _fixers(
     require("device", device, str, "a str")
     if fast and model is not None:
         raise WrongUsage("fast and model exclude each other")
-    if isinstance(model, Model):
-        choice = ModelChoice(codes_of(code), model.config.name, engine, languages=model.config.languages)
-    else:
-        choice = ModelChoice(codes_of(code), None if model is None else os.fspath(model), engine, fast)
+    given = model if isinstance(model, Model) else None
+    name = given.config.name if given is not None else None if model is None else os.fspath(model)  # type: ignore[arg-type]
+    languages = None if given is None else given.config.languages
     terms = restoring.pop("glossary", ())
     glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
     options = Options(glossary=glossary, **restoring)  # type: ignore[arg-type, misc]  # the glossary was popped
-    request = FixRequest(choice, options, device, how.get("format"), fps=how.get("fps"), **changes)
-    return Fixers(request, _warn, given=model if isinstance(model, Model) else None)
+    changes |= {"options": options, "device": device, "format": how.get("format"), "fps": how.get("fps")}
+    return Fixers(FixRequest(codes_of(code), name, engine, fast, languages, **changes), _warn, given=given)
 
 
 def _warn(message: str) -> None:

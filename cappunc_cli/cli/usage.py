@@ -17,7 +17,7 @@ from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
 from cappunc_cli.files.progress import Reporter, files_done
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -93,16 +93,19 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
         refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
     options = changes.restoring
     return FixRequest(
-        ModelChoice(model.lang, name, engine, fast),
-        replace(options, glossary=load_glossaries(changes.glossary)) if changes.glossary else options,
-        model.device,
-        inputs.format_name,
-        inputs.encoding,
-        inputs.fps,
-        changes.attach,
-        changes.diacritics,
-        changes.numbers,
-        changes.apostrophes,
+        model.lang,
+        name,
+        engine,
+        fast,
+        options=replace(options, glossary=load_glossaries(changes.glossary)) if changes.glossary else options,
+        device=model.device,
+        format=inputs.format_name,
+        encoding=inputs.encoding,
+        fps=inputs.fps,
+        attach=changes.attach,
+        diacritics=changes.diacritics,
+        numbers=changes.numbers,
+        apostrophes=changes.apostrophes,
     )
 
 

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, W
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.limited_changes import changes_more_than_ascii, letters_kept, limit_changes, writable
 from cappunc_cli.files.progress import SILENT, Reporter, counted
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
@@ -112,7 +112,7 @@ class Fixer:
         Raises BadModel if that fails, and WrongUsage for an unknown device or options that it does not support.
         """
         name, code = self.chosen
-        model = self.given or open_model(name, self.request.device, self.request.choice.engine)
+        model = self.given or open_model(name, self.request.device, self.request.engine)
         self.request.check_model(model.config, code)
         if model.engine.warning:
             self.warn(model.engine.warning)
@@ -243,11 +243,9 @@ class Opened:
             part = whole
             if len(numbers) < len(whole.words):
                 part = replace(whole, words=[whole.words[i] for i in numbers])
-            yield fixer, numbers, part, partial(self._advance, before)
+            advance = partial(fixer.reporter.advance, before=before, words=len(whole.words))
+            yield fixer, numbers, part, advance
             before += len(numbers)
-
-    def _advance(self, before: int, read: int) -> None:
-        self.main.reporter.advance(min((before + read) / len(self.document.words), 1.0))
 
     def restore(self) -> list[str]:
         """The new texts of all words. Raises BadModel and WrongUsage."""
@@ -258,20 +256,21 @@ class Opened:
         return new
 
 
+@dataclass(eq=False)
 class Fixers:
     """Opens files, with a Fixer for each language that they need; each loads its model once, unless one is `given`."""
 
-    def __init__(
-        self, request: FixRequest, warn: Callable[[str], None], reporter: Reporter = SILENT, given: Model | None = None
-    ) -> None:
-        self.request = request
-        self._others = (warn, reporter, given)
-        self._open: dict[str, Fixer] = {}
+    request: FixRequest
+    warn: Callable[[str], None]
+    reporter: Reporter = SILENT
+    given: Model | None = None
+    _open: dict[str, Fixer] = field(default_factory=dict)
 
     def of(self, code: str) -> Fixer:
         """The Fixer for a language. Raises BadModel."""
         if code not in self._open:
-            self._open[code] = Fixer(self.request, (self.request.choice.of_language(code), code), *self._others)
+            chosen = (self.request.of_language(code), code)
+            self._open[code] = Fixer(self.request, chosen, self.warn, self.reporter, self.given)
         return self._open[code]
 
     def open(self, text: str, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
@@ -279,18 +278,18 @@ class Fixers:
         document = self.request.read(text, name)
         if restore:
             return replace(self.divide(document), name=name, encoding=encoding)
-        code = ModelChoice(self.request.choice.lang).language_of(text)
-        return Opened(document, Fixer(self.request, ("", code), *self._others), (), "", name, encoding)
+        code = FixRequest(self.request.lang).language_of(text)
+        return Opened(document, Fixer(self.request, ("", code), self.warn), (), "", name, encoding)
 
     def divide(self, document: Document) -> Opened:
         """Divide a document by language.
 
         Raises UnknownModel if less than a tenth of it has a model.
         """
-        choice = self.request.choice
-        found = [] if choice.only else choice.stretches(document)
+        request = self.request
+        found = [] if request.only else request.stretches(document)
         if not found:
-            fixer = self.of(choice.only or choice.language_of(document.source))
+            fixer = self.of(request.language_of(document.source))
             return Opened(document, fixer, [(fixer, range(len(document.words)))])
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
@@ -298,7 +297,7 @@ class Fixers:
             words[code] += len(numbers)
             letters[code] += sum(len(document.words[i].text) for i in numbers)
         fixers: dict[str, Fixer] = {}
-        for code in filter(set(choice.codes).__contains__, words):  # a named model must know it
+        for code in filter(set(request.codes).__contains__, words):  # a named model must know it
             with suppress(BadModel):
                 fixers[code] = self.of(code)
         # Some English terms do not make a Korean file one that can be restored.

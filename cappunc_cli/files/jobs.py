@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 from unicodedata import normalize
 
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, BadOption, CappuncError, UnknownFormat, WrongUsage
 from cappunc_cli.files.storage import PIPE, about, file_identity, is_pipe, is_standard_output, is_url, joined
 from cappunc_cli.files.urls import Entry, fixed_part, is_pattern, is_url_directory, match_url, url_exists, walk_url
@@ -289,6 +290,8 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str | 
         known = {file_identity(name): f"also the input {name}" for name in filter(None, also_read)}
         known |= {file_identity(job.source): f"also the input {job.name}" for job in jobs}
         also |= {target: known[found] for target, found in there.items() if found in known}
+        own_input = (target for target, found in there.items() if found == file_identity(taken[target]))
+        also |= dict.fromkeys(own_input, "the input itself")
     own: dict[str, str] = {}
     # Links come last, so that the file itself gets its own result.
     for target in sorted((one for one in taken if one not in also), key=lambda one: Path(one).is_symlink()):
@@ -322,13 +325,13 @@ def refuse_file(name: str | None, option: str, jobs: Sequence[Job], also_read: I
             raise BadOption(f"{name} is the result of {job.name}", option=option)
 
 
-def refuse_name(job: Job, own: str) -> None:
-    """Raises WrongUsage if the result of a file of the format `own` is named like another: formats do not change."""
-    suffix = Path(job.target or "").suffix.lower()
+def refuse_name(job: Job, document: Document) -> None:
+    """Raises WrongUsage if the result of a file with words is named like another format: formats do not change."""
+    own, suffix = document.format, Path(job.target or "").suffix.lower()
     named = [name for name, form in FORMATS.items() if suffix in form.suffixes]
     # Captions named talk.txt may become new.txt.
     foreign = bool(named) or any(kind.claims(str(job.target)) for kind in UNSUPPORTED_FORMATS)
-    if not foreign or own in named or suffix == Path(job.source).suffix.lower():
+    if not (foreign and document.words) or own in named or suffix == Path(job.source).suffix.lower():
         return
     wants_captions = bool(named) and named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
     hint = "; use cappunc captions to make captions" if wants_captions else "; cappunc convert writes other formats"

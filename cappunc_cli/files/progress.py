@@ -126,12 +126,12 @@ class Reporter:
     def begin(self, name: str) -> None:
         """Start on a file."""
         self._name = name
-        self.advance(0.0)
+        self.advance(0)
 
-    def advance(self, share: float) -> None:
-        """Show the share of the file's words that the model has read."""
+    def advance(self, read: int, before: int = 0, words: int = 1) -> None:
+        """Show the share of the file's words that models have read: now, and `before` in other stretches."""
         if self._bar is not None:
-            name, done = self._name, self.done + share
+            name, done = self._name, self.done + min((before + read) / words, 1.0)
             shown = escape_controls(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}")
             # The first file is shown at once rather than at the next refresh.
             self._bar.update(self._bar.task_ids[0], description=shown, completed=done, refresh=not done)
@@ -139,7 +139,7 @@ class Reporter:
     def finish(self) -> None:
         """Mark a file as done."""
         self.done += 1
-        self.advance(0.0)
+        self.advance(0)
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:

@@ -30,12 +30,13 @@ from cappunc_cli.version import __version__
 
 
 @dataclass(frozen=True)
-class ModelChoice:
-    """What the user says about the model; sent to workers.
+class FixRequest:
+    """All options that determine results; sent to workers.
 
     `lang` is a language code, several (`en,es`) of which each text or stretch has one, or `auto` to detect it. A
     `model` of None is that of the language, and its `fast` one if it has one. `languages` are the codes of the named
-    model, which are looked up if None.
+    model, which are looked up if None. `options` have no language: each text has its own. `format` and `encoding` are
+    None if they depend on each file. `fps` is the frame rate of files in frames that do not tell it.
     """
 
     lang: str = AUTO
@@ -43,6 +44,15 @@ class ModelChoice:
     engine: str = NETWORK
     fast: bool = False
     languages: tuple[str, ...] | None = None
+    options: Options = field(default_factory=Options)
+    device: str = "auto"
+    format: str | None = None
+    encoding: str | None = None
+    fps: float | None = None
+    attach: bool = False
+    diacritics: str = "keep"
+    numbers: bool = False
+    apostrophes: bool = False
 
     @cached_property
     def codes(self) -> Sequence[str]:
@@ -97,26 +107,6 @@ class ModelChoice:
             with suppress(*([BadModel] if len(self.codes) > 1 else [])):  # texts in it are refused
                 yield self.of_language(code), code
 
-
-@dataclass(frozen=True, slots=True)
-class FixRequest:
-    """All options that determine results; sent to workers.
-
-    `options` have no language: each text has its own. `format` and `encoding` are None if they depend on each file.
-    `fps` is the frame rate of files in frames that do not tell it.
-    """
-
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    options: Options = field(default_factory=Options)
-    device: str = "auto"
-    format: str | None = None
-    encoding: str | None = None
-    fps: float | None = None
-    attach: bool = False
-    diacritics: str = "keep"
-    numbers: bool = False
-    apostrophes: bool = False
-
     def read(self, text: str, name: str) -> Document:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
         # The transcript of a silent recording is empty, which is malformed in some formats.
@@ -136,9 +126,9 @@ class FixRequest:
     def check(self) -> None:
         """Raises BadModel or WrongUsage if these options suit no model that files may get."""
         error: CappuncError | None = None
-        for name, code in self.choice.possible():
+        for name, code in self.possible():
             try:
-                self.check_model(find_config(name, self.choice.engine), code)
+                self.check_model(find_config(name, self.engine), code)
             except CappuncError as found:
                 error = found
             else:
@@ -150,9 +140,11 @@ class FixRequest:
 
         Equal signatures mean that two machines have the same version and models. Raises BadModel.
         """
-        kind = ENGINES[self.choice.engine]
-        parts: list[object] = [__version__, {**asdict(self), "device": "", "choice": self.choice.lang}]
-        for model, code in self.choice.possible():
+        kind = ENGINES[self.engine]
+        # Which models these five mean is what follows.
+        told = asdict(self) | dict.fromkeys(("model", "engine", "fast", "languages", "device"))
+        parts: list[object] = [__version__, told]
+        for model, code in self.possible():
             directory = find_model(model, kind)
             others = [find_member(directory, name) for name in ModelConfig.load(directory, kind.config).ensemble]
             # A model's config includes the hashes of its files.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 import time
 from collections import Counter
@@ -25,13 +24,6 @@ from cappunc_cli.files.worker import Result, Worker
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
-#: Seconds between progress lines if there is no terminal.
-_PROGRESS_S = 30.0
-#: Rows for reasons of failures in the table.
-_REASONS = 10
-#: Parts of a reason that differ between files: quoted text and numbers.
-_PARTICULAR = re.compile(r"[“\"'].*?[”\"']|\d[\d,.]*")
-
 #: Works on groups of jobs, and yields their results in any order.
 Executor = Callable[[Worker, Iterable[list[Job]], Reporter], Generator[Result]]
 
@@ -52,24 +44,6 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
         size += length
     if group:
         yield group
-
-
-def in_this_process(worker: Worker, groups: Iterable[list[Job]], reporter: Reporter) -> Generator[Result]:
-    """An Executor that works on one group after the other."""
-    worker.reporter = reporter
-    for group in groups:
-        yield from worker.run(group)
-
-
-def kind_of(reason: str) -> str:
-    """The reason of a failure without numbers and quoted text, which differ between files."""
-    return _PARTICULAR.sub("…", reason)[:100]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager
@@ -103,16 +77,15 @@ def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Calla
 class Run:
     """A run over some jobs: it counts their results, of which the `reporter` and the `logs` tell.
 
-    With `fail_over`, it stops when more than this percentage of the files fail. `terms` are looked for in the files.
+    `terms` are looked for in the files. A `long` run prints no line for each file.
     """
 
     worker: Worker
     reporter: Reporter
-    logs: Sequence[Callable[[Result], None]] = ()
     terms: TermCheck | None = None
-    fail_over: float | None = None
-    #: Whether a line is printed from time to time where there is no terminal.
     long: bool = False
+    #: Are called with each result, also those that come when the run has been stopped.
+    logs: Sequence[Callable[[Result], None]] = ()
     #: Called after each file; raises CappuncError to stop the run.
     check: Callable[[], None] = lambda: None
     #: Files that were asked for, and those that an earlier run has done.
@@ -120,44 +93,34 @@ class Run:
     known: int = 0
     #: Whether the run ended early, because every other file would have failed the same way.
     stopped: bool = False
-    #: Files by status, words by language, failures by reason, files and words by node.
+    #: Files by status, and words.
     statuses: Counter[str] = field(default_factory=Counter)
-    languages: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    node_files: Counter[str] = field(default_factory=Counter)
-    node_words: Counter[str] = field(default_factory=Counter)
+    words: int = 0
     started: float = field(default_factory=time.perf_counter)
     _warned: set[str] = field(default_factory=set)
 
-    def plan(self, jobs: Sequence[Job]) -> list[Job]:
-        """The jobs that are not up to date, with what the record knows of them; the others are counted."""
-        record, mode = self.worker.writer.record, self.worker.writer.mode
-        todo = record.plan(jobs) if record is not None and mode == "new" else list(jobs)
-        self.asked, self.known = len(jobs), len(jobs) - len(todo)
-        return todo
+    def over(self, jobs: Sequence[Job], executor: Executor | None) -> None:
+        """Work on the jobs, in this process without an `executor`.
 
-    def over(self, jobs: Sequence[Job], executor: Executor) -> None:
-        """Work on the jobs. Raises BrokenPipeError when the reader of standard output has gone, and CappuncError."""
+        Raises BrokenPipeError when the reader of standard output has gone, and CappuncError.
+        """
         if not jobs:
             return
-        listed = len(jobs) <= _FILES_LISTED and not self.long
-        shown = time.monotonic()
+        listed, groups = len(jobs) <= _FILES_LISTED and not self.long, job_groups(jobs)
         with self.reporter.progress(len(jobs)):
-            self.reporter.begin(jobs[0].name)
-            results = executor(self.worker, job_groups(jobs), self.reporter)
+            if executor is None:
+                self.worker.reporter = self.reporter
+                results: Generator[Result] = (result for group in groups for result in self.worker.run(group))
+            else:
+                results = executor(self.worker, groups, self.reporter)
             try:
                 for result in results:
                     self._count(result)
                     self._report(result, listed)
                     self.reporter.finish()
-                    if self.long and not self.reporter.has_bar and time.monotonic() - shown >= _PROGRESS_S:
-                        shown = time.monotonic()
-                        self.reporter.info(self.line())
                     if result.fatal:
                         self.stopped = True
                         break
-                    if self.fail_over is not None:
-                        self._stop_if_failing(len(jobs), self.fail_over)
                     self.check()
             except RuntimeError as error:  # under `ulimit -v`
                 if "start new thread" not in str(error):
@@ -172,28 +135,11 @@ class Run:
 
     def _count(self, result: Result) -> None:
         self.statuses[result.status] += 1
-        self.languages[result.language] += result.words
-        if result.status == "failed":
-            self.reasons[kind_of(result.reason)] += 1
-        if result.node:
-            self.node_files[result.node] += result.status in ("fixed", "unchanged")
-            self.node_words[result.node] += result.words
+        self.words += result.words
         if self.terms is not None and result.terms is not None:
             self.terms.add(result.terms)
         for log in self.logs:
             log(result)
-
-    @property
-    def _fixed(self) -> int:
-        """Files with a result."""
-        return self.statuses["fixed"] + self.statuses["unchanged"]
-
-    def _stop_if_failing(self, files: int, most: float) -> None:
-        failed = self.statuses["failed"]
-        done = self._fixed + failed  # skipped ones do not count
-        if done >= min(100, files) and 100 * failed > most * done:
-            share = f"{failed:,} of {done:,} files failed"
-            raise CappuncError(f"stopped: {share}, more than {most:g} % (--fail-over)")
 
     def _report(self, result: Result, listed: bool) -> None:
         """Report the result of a job, and write its data to standard output."""
@@ -202,18 +148,19 @@ class Run:
             if warning not in self._warned:
                 self._warned.add(warning)
                 reporter.info(warning)
-        if result.notices:
-            reporter.warnings(job.name, result.notices)
-        if result.error is not None:
+        if result.fixed is None:
             if self.long and not result.fatal:
-                reporter.detail(result.error)
+                reporter.detail(str(result.error))
             else:
                 reporter.failure(result.error, result.status == "skipped")
             for line in result.trace.splitlines():
                 reporter.detail(line)
             return
+        if result.fixed.notices:
+            reporter.warnings(job.name, result.fixed.notices)
+        log = reporter.info if listed else reporter.detail
         if result.note:
-            (reporter.info if listed else reporter.detail)(f"{job.name}: {result.note}")
+            log(f"{job.name}: {result.note}")
         if result.data is not None:
             with reporter.without_bar():
                 if self.worker.writer.mode == "diff":
@@ -222,12 +169,11 @@ class Run:
                     write_stdout(result.data)
         if reporter.quiet:
             return
-        for notice in result.rechecked:
+        for notice in result.fixed.rechecked:
             reporter.info(f"{job.name}:{notice.line}: {notice.message}")
-        for change in result.respelled:
+        for change in result.fixed.respelled:
             reporter.detail(f"{job.name}: {change.line()}")
-        log = reporter.info if listed and (job.target is not None or not result.words) else reporter.detail
-        log(_line(result))
+        (log if job.target is not None or not result.words else reporter.detail)(_line(result))
 
     def done(self, resumable: bool) -> str:
         """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
@@ -241,52 +187,34 @@ class Run:
         if failed and self.asked > 1:
             self.reporter.error(f"{failed} of {self.asked} files failed")
         if self.asked > _FILES_LISTED or self.known:
-            words = self.languages.total()
-            pace = f"{words:,} words in {self._seconds():.1f} s, {self._pace(words)}"
-            self.reporter.info(f"{self._files(' files fixed')}; {pace}")
+            spent = f"{self.words:,} words in {self.seconds:.1f} s, {self.pace(self.words)}"
+            self.reporter.info(f"{self.files(' files fixed')}; {spent}")
 
-    def line(self) -> str:
-        """A progress line: `1,200 of 100,000 files, 5,400 words/s, 12 min left, 3 failed`."""
-        todo, finished, failed = self.asked - self.known, self.statuses.total(), self.statuses["failed"]
-        parts = [f"{finished:,} of {todo:,} files", self._pace(self.languages.total())]
-        if finished:
-            parts.append(f"{_duration((todo - finished) * self._seconds() / finished)} left")
-        return ", ".join([*parts, *([f"{failed:,} failed"] if failed else [])])
-
-    def table(self) -> list[str]:
-        """The lines of a summary with words by language, reasons and nodes."""
-        words = self.languages.total()
-        shares = ", ".join(f"{code} {count:,}" for code, count in self.languages.most_common() if count)
-        spent = f"{_duration(self._seconds())}, {self._pace(words)}"
-        rows = [("files", self._files()), ("words", f"{words:,}{f' ({shares})' if shares else ''} in {spent}")]
-        common = self.reasons.most_common(_REASONS)
-        rows += [("failed", f"{count:,} × {reason}") for reason, count in common]
-        if rest := self.reasons.total() - sum(count for _, count in common):
-            rows.append(("failed", f"{rest:,} for other reasons"))
-        for name, own in sorted(self.node_words.items()):
-            rows.append(("node", f"{name}: {self.node_files[name]:,} files, {own:,} words, {self._pace(own)}"))
-        return [f"{head:8} {text}" for head, text in rows]
-
-    def _seconds(self) -> float:
+    @property
+    def seconds(self) -> float:
+        """Since the run began, more than 0."""
         return max(time.perf_counter() - self.started, 1e-9)
 
-    def _pace(self, words: int) -> str:
-        return f"{words / self._seconds():,.0f} words/s"
+    def pace(self, words: int) -> str:
+        """So many words in that time: `5,400 words/s`."""
+        return f"{words / self.seconds:,.0f} words/s"
 
-    def _files(self, fixed: str = " fixed") -> str:
+    def files(self, fixed: str = " fixed") -> str:
+        """The numbers of files by status: `9 fixed, 3 up to date`."""
+        done = self.statuses["fixed"] + self.statuses["unchanged"]
         counts = ((self.known, "up to date"), *((self.statuses[status], status) for status in ("skipped", "failed")))
-        return ", ".join([f"{self._fixed:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
+        return ", ".join([f"{done:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
 
 
 def _line(result: Result) -> str:
     """A line such as `talk.srt -> talk.fixed.srt: 341 words, 62 marks and 53 capitals set, 0.5 s`."""
-    job = result.job
+    job, fixed = result.job, result.fixed
     way = job.name if job.target in (None, job.source) else f"{job.name} -> {job.target}"
-    if not result.words:
+    if fixed is None or not fixed.words:
         return f"{way}: has no words"
     # --attach, --diacritics and spelling change other things than marks and capitals.
     what = "no new marks or capitals" if result.status == "fixed" else "nothing to change"
-    if result.marks or result.capitals:
-        what = f"{counted(result.marks, 'mark')} and {counted(result.capitals, 'capital')} set"
-    respelled = f", {len(result.respelled):,} respelled" if result.respelled else ""
-    return f"{way}: {counted(result.words, 'word')}, {what}{respelled}, {result.seconds:.1f} s"
+    if fixed.marks or fixed.capitals:
+        what = f"{counted(fixed.marks, 'mark')} and {counted(fixed.capitals, 'capital')} set"
+    respelled = f", {len(fixed.respelled):,} respelled" if fixed.respelled else ""
+    return f"{way}: {counted(fixed.words, 'word')}, {what}{respelled}, {result.seconds:.1f} s"

@@ -17,7 +17,7 @@ from typing import TextIO
 
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import Encoding, decode
-from cappunc_cli.files.urls import read_url, write_url
+from cappunc_cli.files.urls import read_url, url_exists, write_url
 
 if sys.platform != "win32":
     import fcntl
@@ -167,6 +167,11 @@ def is_pipe(name: str) -> bool:
         return name == PIPE
     # The methods of Path raise in a directory that cannot be searched.
     return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)  # noqa: PTH110, PTH112, PTH113
+
+
+def exists(name: str) -> bool:
+    """Whether there is a file of this name, or anything at this URL."""
+    return url_exists(name) if is_url(name) else os.path.isfile(name)  # noqa: PTH113 (Path.is_file may raise)
 
 
 def standard_input() -> TextIO:

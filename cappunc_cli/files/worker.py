@@ -12,14 +12,13 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePath
 from typing import Any, Literal, TypeVar
 
-from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.fixer import Fixed, Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, refuse_name
 from cappunc_cli.files.output import shown_utf_8, unified_diff
@@ -29,15 +28,13 @@ from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import (
     about,
     content_hash,
-    file_identity,
+    exists,
     is_url,
     read_bytes,
     write_atomic,
     write_result,
 )
-from cappunc_cli.files.urls import url_exists
 from cappunc_cli.restoration.terms import Sightings
-from cappunc_cli.spelling.speller import Respelled
 
 _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")
@@ -56,27 +53,19 @@ class Result:
 
     job: Job
     status: str
-    words: int = 0
-    marks: int = 0
-    capitals: int = 0
+    #: The fixed text's counts and notices; its text is the `data`.
+    fixed: Fixed | None = None
     seconds: float = 0.0
     language: str = ""
     model: str = ""
-    notices: tuple[Notice, ...] = ()
-    respelled: tuple[Respelled, ...] = ()
-    #: Existing marks that `--existing recheck` has changed.
-    rechecked: tuple[Notice, ...] = ()
     #: A note about a guessed encoding or about languages without a model, or "".
     note: str = ""
     #: Terms of the glossary that occur in the file, if there is a glossary.
     terms: Sightings | None = None
     #: The result; None once it has been written to its file.
     data: bytes | None = None
-    #: Why there is none: the error without the input's name, and its line in the file, if known.
-    reason: str = ""
-    line: int | None = None
-    #: What went wrong, in one line that names the file.
-    error: str | None = None
+    #: What went wrong.
+    error: CappuncError | None = None
     #: Whether every other file would fail the same way.
     fatal: bool = False
     #: The traceback of a bug.
@@ -86,16 +75,30 @@ class Result:
     #: The machine that worked on it, if that was a worker of a cluster.
     node: str = ""
 
+    @property
+    def words(self) -> int:
+        """The number of words, 0 for a file that failed."""
+        return self.fixed.words if self.fixed is not None else 0
+
+    @property
+    def reason(self) -> str:
+        """The error without the input's name, or ""."""
+        if self.error is None:
+            return ""
+        path, message = self.error.path, self.error.message
+        # Quoted, so that a summary counts it with those of other files.
+        return message if path in (None, self.job.name) else f"“{path}” {message}"
+
     def entry(self) -> dict[str, Any]:
         """What records and logs say about it."""
         entry: dict[str, Any] = {"status": self.status, "words": self.words, "seconds": round(self.seconds, 3)}
         entry |= {"language": self.language, "model": self.model} if self.model else {}
-        entry |= {"reason": self.reason} if self.reason else {}
-        entry |= {"line": self.line} if self.line is not None else {}
-        if self.respelled:
-            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.respelled]
-        if self.rechecked:
-            entry["rechecked"] = [(one.line, one.message) for one in self.rechecked]
+        if self.error is not None:
+            entry |= {"reason": self.reason} | ({} if self.error.line is None else {"line": self.error.line})
+        if self.fixed is not None and self.fixed.respelled:
+            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.fixed.respelled]
+        if self.fixed is not None and self.fixed.rechecked:
+            entry["rechecked"] = [(one.line, one.message) for one in self.fixed.rechecked]
         return entry
 
 
@@ -104,14 +107,12 @@ def failed(job: Job, error: Exception) -> Result:
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
         error = CappuncError("needs more memory than is available")
     if isinstance(error, CappuncError | OSError):
-        named = about(error, job.name)
-        status = "skipped" if job.is_skipped(error) else "failed"
-        # Quoted, so that a summary counts it with those of other files.
-        reason = named.message if named.path == job.name else f"“{named.path}” {named.message}"
-        return Result(job, status, reason=reason, line=named.line, error=str(named))
-    reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
-    trace = "".join(traceback.format_exception(error)).rstrip()
-    return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
+        # A file in a language without a model fails alone.
+        if isinstance(error, BadModel) and not isinstance(error, UnknownModel):
+            return Result(job, "failed", error=error, fatal=True)
+        return Result(job, "skipped" if job.is_skipped(error) else "failed", error=about(error, job.name))
+    bug = CappuncError(f"nothing written, this is a bug: {type(error).__name__}: {error}", job.name)
+    return Result(job, "failed", error=bug, trace="".join(traceback.format_exception(error)).rstrip())
 
 
 def in_threads(work: Callable[[_Item], _Done], items: Sequence[_Item], names: Iterable[str | None]) -> Iterable[_Done]:
@@ -122,40 +123,25 @@ def in_threads(work: Callable[[_Item], _Done], items: Sequence[_Item], names: It
         return list(threads.map(work, items))
 
 
-def read_input(job: Job) -> tuple[bytes, Job]:
-    """All bytes of a job's input, and the job with their hash if it is overwritten. Raises CappuncError and OSError."""
-    data = read_bytes(job.source)
-    return data, replace(job, digest=content_hash(data)) if job.target == job.source else job
-
-
 @dataclass(frozen=True, slots=True)
 class ResultWriter:
     """Writes the results of a run; sent to worker processes.
 
-    With a `record`, results are recorded in it, and those that it knows may be overwritten. The `hint` ends the
-    message about a target that is its own input.
+    With a `record`, results are recorded in it, and those that it knows may be overwritten.
     """
 
     mode: Mode
     record: Record | None = None
-    hint: str = "; --in-place overwrites it"
 
     def check(self, job: Job) -> None:
         """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already."""
         target = job.target
         if target is None or self.mode == "in-place":
             return
-        exists = is_url(target) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
-        if exists and file_identity(target) == file_identity(job.source):
-            raise CappuncError(f"is the input itself{self.hint}", target)
         if job.target_is:
             raise CappuncError(f"is {job.target_is}; nothing written", target)
-        if not exists or self.mode != "new":
-            return
         # What was not there when the run was planned may be another run's; that is compared when it is written.
-        if self.record is not None and job.ours != ():
-            return
-        if self.record is not None or not is_url(target) or url_exists(target):
+        if self.mode == "new" and (self.record is None or job.ours == ()) and exists(target):
             raise CappuncError("already exists; --force overwrites it", target)
 
     def write(self, job: Job, data: bytes) -> None:
@@ -174,16 +160,15 @@ class ResultWriter:
         """Write the results of a group, with one part of the record for all of them; yields them or their failures."""
         targets = [one.job.target for one in results]
         if self.record is not None:
-            results = list(in_threads(partial(_done, self._refuse), results, targets))
+            results = list(in_threads(partial(_attempt, self._refuse), results, targets))
             good = [one for one in results if one.data is not None]
             try:
                 if good:
                     self.record.add([(one.job, one.data or b"", one.entry()) for one in good])
             except (CappuncError, OSError) as error:
-                results = [
-                    replace(_unwritten(one, error), fatal=True) if one.data is not None else one for one in results
-                ]
-        yield from in_threads(partial(_done, self.write), results, targets)
+                yield from (replace(_unwritten(one, error), fatal=True) if one in good else one for one in results)
+                return
+        yield from in_threads(partial(_attempt, self.write), results, targets)
 
     def _refuse(self, job: Job, data: bytes) -> None:
         """Raises CappuncError if a file at the target is neither a result of ours nor the same as the new one."""
@@ -192,9 +177,9 @@ class ResultWriter:
             _refuse_replacing(target, job.digest)
             return
         self.check(job)
-        if self.mode != "new" or self.record is None:
-            return
-        if job.ours is None if is_url(target) else not os.path.isfile(target):  # noqa: PTH113
+        # What was not at a URL is not asked for again.
+        there = job.ours is not None if is_url(target) else os.path.isfile(target)  # noqa: PTH113 (Path may raise)
+        if self.mode != "new" or self.record is None or not there:
             return
         try:
             current = content_hash(read_bytes(target))
@@ -207,7 +192,7 @@ class ResultWriter:
         raise CappuncError(f"{what}; --force overwrites it", target)
 
 
-def _done(work: Callable[[Job, bytes], None], result: Result) -> Result:
+def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
     """The result once some work on it is done, or its failure; what has failed already is left alone."""
     try:
         if result.data is not None:
@@ -251,20 +236,18 @@ class Worker:
     #: Warnings about models, which the next result carries.
     _warnings: list[str] = field(default_factory=list)
     _fixers: Fixers | None = None
-
-    @cached_property
-    def _terms(self) -> TermCheck:
-        return TermCheck(self.request.options.glossary)
+    _terms: TermCheck | None = None
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Read and restore the files, and write them together; one result a job."""
         # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
         # again, an eighth of the time of reading and verifying.
         gc.set_threshold(100_000)
-        fixers = self._fixers or Fixers(self.request, self._warnings.append, self.reporter)
-        self._fixers, held = fixers, []
+        if self._fixers is None:
+            self._fixers = Fixers(self.request, self._warnings.append, self.reporter)
+        held = []
         for read in in_threads(self._read, jobs, [name for job in jobs for name in (job.source, job.target)]):
-            result = read if isinstance(read, Result) else self._fix(*read, fixers)
+            result = read if isinstance(read, Result) else self._fix(*read, self._fixers)
             result = replace(result, node=self.node, warnings=tuple(self._warnings))
             self._warnings.clear()
             if result.data is None or result.job.target is None:
@@ -286,7 +269,8 @@ class Worker:
                 # Before it is read: what changes later is read again.
                 entry = local_entry(job.source)
                 job = replace(job, tag="" if entry is None else entry.tag)
-            return read_input(job)
+            data = read_bytes(job.source)
+            return data, replace(job, digest=content_hash(data)) if self.writer.mode == "in-place" else job
         except Exception as error:
             return failed(job, error)
 
@@ -297,31 +281,26 @@ class Worker:
         try:
             text, encoding = decode(data, self.request.encoding)
             opened = fixers.open(text, job.name, encoding)
-            if opened.document.words:
-                refuse_name(job, opened.document.format)
+            if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
+                refuse_name(job, opened.document)
             new, fixer = opened.restore(), opened.main
             fixed = fixer.write(opened.document, new, encoding)
             made = shown_utf_8(unified_diff(job.name, text, fixed.text)) if self.writer.mode == "diff" else fixed.data
-        except BadModel as error:
-            # A file in a language without a model fails alone.
-            is_alone = isinstance(error, UnknownModel)
-            return failed(job, error) if is_alone else replace(failed(job, error), error=str(error), fatal=True)
+            glossary = self.request.options.glossary
+            if glossary.terms and self._terms is None:
+                self._terms = TermCheck(glossary)
+            terms = None if self._terms is None else self._terms.check(new)
         except Exception as error:
             return failed(job, error)
         notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
         return Result(
             job,
             "fixed" if fixed.text != text else "unchanged",
-            fixed.words,
-            fixed.marks,
-            fixed.capitals,
+            replace(fixed, text=""),
             time.perf_counter() - begun,
             fixer.chosen[1] if fixed.words else "",
             fixer.model.config.name if fixed.words else "",
-            fixed.notices,
-            fixed.respelled,
-            fixed.rechecked,
             "; ".join(filter(None, notes)),
-            self._terms.check(new) if self.request.options.glossary.terms else None,
+            terms,
             made,
         )

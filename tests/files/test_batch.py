@@ -23,14 +23,14 @@ from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.run import FILES_TOGETHER, job_groups
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
-REQUEST = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
+REQUEST = FixRequest("en", str(TINY), device="cpu")
 
 
 def cappunc(*arguments: str | Path, cwd: Path, data: bytes = b"") -> commands.Run:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.worker import ResultWriter, Worker
 
 TINY = Path(__file__).parents[1] / "tiny_model"
@@ -40,11 +40,11 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
         meddle()
         return real(self, *arguments)
 
-    request = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
+    request = FixRequest("en", str(TINY), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Fixer, "restore", slow)
         results = Worker(request, ResultWriter("in-place")).run([Job(str(path), str(path))])
-        return [result.error for result in results if result.error is not None]
+        return [str(result.error) for result in results if result.error is not None]
 
 
 def test_a_file_edited_in_the_meantime_is_kept(talk: Path) -> None:

@@ -14,7 +14,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
 ENGLISH = [
@@ -75,7 +75,7 @@ def srt(cues: Sequence[str]) -> str:
 
 def fixed(folder: Path, text: str, lang: str = "auto", name: str = "talk.srt") -> tuple[str, Result]:
     (folder / name).write_text(text, encoding="utf-8")
-    request = FixRequest(ModelChoice(lang, fast=True), device="cpu")
+    request = FixRequest(lang, fast=True, device="cpu")
     (result,) = Worker(request, ResultWriter("new")).run([Job(str(folder / name))])
     return (result.data or b"").decode(), result
 
@@ -236,7 +236,7 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
     line = "no no qué va"
     cues = [*(f">{one}" for one in ENGLISH[:3]), spanish.format(line), *(f">{one}" for one in ENGLISH[3:])]
     document = formats.read(ttml(*cues), "talk.ttml")
-    found = ModelChoice(fast=True).stretches(document)
+    found = FixRequest(fast=True).stretches(document)
     [words] = [[document.words[i].text for i in numbers] for code, numbers in found if code == "es"]
     assert words == line.split()
     assert {code for code, _ in found} == {"en", "es"}
@@ -247,4 +247,4 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
 
 def test_the_language_that_the_user_names_outweighs_that_of_elements() -> None:
     document = formats.read(ttml(*(f' xml:lang="es">{one}' for one in ENGLISH)), "talk.ttml")
-    assert ModelChoice("en").stretches(document) == []
+    assert FixRequest("en").stretches(document) == []

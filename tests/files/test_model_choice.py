@@ -10,7 +10,7 @@ import pytest
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 
 
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
@@ -23,13 +23,13 @@ def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path:
         "b.txt": "no lo he visto ayer y tampoco sé dónde está ahora",
         "c.txt": "jag har inte sett honom och jag vet inte heller var han är nu för tiden",
     }
-    fixers = Fixers(FixRequest(ModelChoice(model=str(model)), device="cpu"), pytest.fail)
-    found = {name: fixers.of(fixers.request.choice.language_of(text)).options.language for name, text in texts.items()}
+    fixers = Fixers(FixRequest(model=str(model), device="cpu"), pytest.fail)
+    found = {name: fixers.of(fixers.request.language_of(text)).options.language for name, text in texts.items()}
     assert found == {"a.txt": "de", "b.txt": "es", "c.txt": "sv"}
 
 
 def test_the_error_says_that_a_language_was_detected() -> None:
     with pytest.raises(BadModel, match=r"^no model for ja \("):
-        ModelChoice("ja").of_language("ja")
+        FixRequest("ja").of_language("ja")
     with pytest.raises(BadModel, match=r"^looks like ja: no model for ja .*; if it is another language, name it with"):
-        ModelChoice().of_language("ja")
+        FixRequest().of_language("ja")

@@ -14,7 +14,7 @@ import pytest
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -124,7 +124,7 @@ def test_a_record_notices_another_member(tmp_path: Path) -> None:
     """A run that is resumed with another second model must not keep the results of the first one."""
     copied(tmp_path, "other")
     first = copied(tmp_path, "first", ensemble={"other": 0.25})
-    request = FixRequest(ModelChoice(model=str(first)), device="cpu")
+    request = FixRequest(model=str(first), device="cpu")
     before = request.signature()
     assert request.signature() == before
     config = tmp_path / "other" / "config.json"

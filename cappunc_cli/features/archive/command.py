@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
+import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import typer
 
 from cappunc_cli.cli.options import Inputs
 from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_second_read, stoppable
-from cappunc_cli.errors import BadOption, WrongUsage
-from cappunc_cli.features.archive.options import ArchiveOptions, RayOptions
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.features.archive.options import ArchiveOptions
 from cappunc_cli.features.archive.ray_workers import on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.jobs import Job, checked_targets, refuse_file
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.run import Executor, Run, in_this_process, log_to
+from cappunc_cli.files.run import Run, log_to
 from cappunc_cli.files.storage import PIPE, is_url, joined
-from cappunc_cli.files.worker import ResultWriter, Worker
+from cappunc_cli.files.worker import Result, ResultWriter, Worker
+
+#: Seconds between progress lines if there is no terminal.
+_PROGRESS_S = 30.0
+#: Rows for reasons of failures in the table.
+_REASONS = 10
+#: Parts of a reason that differ between files: quoted text and numbers.
+_PARTICULAR = re.compile(r"[“\"'].*?[”\"']|\d[\d,.]*")
 
 
 def archive(context: typer.Context, options: ArchiveOptions) -> None:
@@ -31,27 +41,30 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     refuse_second_read(glossary=options.changes.glossary, files_from=options.files_from)
     inputs = Inputs(tuple(sources), options.files_from, options.nul, options.format_name, options.encoding)
     request = fix_request(context, options.model, inputs, options.changes)
-    reporter = make_reporter(context, options.messages)
-    executor = _executor(options.cluster)
+    reporter, cluster = make_reporter(context, options.messages), options.cluster
+    if not cluster.asked and (cluster.jobs is not None or cluster.metrics_port is not None):
+        raise BadOption("needs --ray", "--jobs" if cluster.jobs is not None else "--metrics-port")
+    executor = on_ray(cluster) if cluster.asked else None
     names = input_names(context, inputs)
     _refuse_target(names, target)
     request.check()
     record = Record(target, request.signature())
-    writer = ResultWriter("force" if options.force else "new", record, hint="")
-    memory = options.cluster.file_memory << 20 if options.cluster.asked else None
-    run = Run(Worker(request, writer, memory), reporter, fail_over=options.fail_over, long=True)
+    writer = ResultWriter("force" if options.force else "new", record)
+    run = Run(Worker(request, writer, cluster.file_memory << 20 if cluster.asked else None), reporter, long=True)
 
     report = options.report or joined(target, f"{PRIVATE}/refused.jsonl")
     with stoppable(reporter, lambda: run.done(not options.force)), TargetLock(record) as lock:
-        run.check = lock.check
-        todo = run.plan(_jobs(names, inputs, options, target, reporter))
+        jobs = _jobs(names, inputs, options, target, reporter)
+        todo = jobs if options.force else record.plan(jobs)
+        run.asked, run.known = len(jobs), len(jobs) - len(todo)
         size = sum(job.size for job in todo)
         reporter.info(f"{len(todo):,} of {run.asked:,} files to do, {size / 1e6:,.1f} MB")
+        summary = ArchiveSummary(run, lock, options.fail_over)
         with log_to(report, only_failures=True) as refused, log_to(options.log) as log:
-            run.logs = refused + log
+            run.logs, run.check = [summary.add, *refused, *log], summary.check
             # The largest first, so that the run does not end on a large one.
             run.over(sorted(todo, key=lambda job: -job.size), executor)
-    for line in run.table():
+    for line in summary.table():
         reporter.info(line)
     if run.statuses["failed"] or reporter.errors:
         raise typer.Exit(1)
@@ -80,9 +93,63 @@ def _jobs(names: Sequence[str], inputs: Inputs, options: ArchiveOptions, target:
     return jobs
 
 
-def _executor(options: RayOptions) -> Executor:
-    if options.asked:
-        return on_ray(options)
-    if options.jobs is not None or options.metrics_port is not None:
-        raise BadOption("needs --ray", "--jobs" if options.jobs is not None else "--metrics-port")
-    return in_this_process
+@dataclass
+class ArchiveSummary:
+    """What the run over an archive says of itself: a line from time to time, and a table.
+
+    With `fail_over`, it stops the run when more than this percentage of the files fail.
+    """
+
+    run: Run
+    lock: TargetLock
+    fail_over: float | None
+    #: Words by language, failures by reason, files and words by node.
+    languages: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    node_files: Counter[str] = field(default_factory=Counter)
+    node_words: Counter[str] = field(default_factory=Counter)
+    _shown: float = field(default_factory=time.monotonic)
+
+    def add(self, result: Result) -> None:
+        """Count a result."""
+        self.languages[result.language] += result.words
+        if result.status == "failed":
+            self.reasons[_PARTICULAR.sub("…", result.reason)[:100]] += 1
+        if result.node:
+            self.node_files[result.node] += result.status in ("fixed", "unchanged")
+            self.node_words[result.node] += result.words
+
+    def check(self) -> None:
+        """Print a line if there is no bar and it is time. Raises CappuncError to stop the run."""
+        run, statuses = self.run, self.run.statuses
+        todo, finished, failed = run.asked - run.known, statuses.total(), statuses["failed"]
+        if not run.reporter.has_bar and time.monotonic() - self._shown >= _PROGRESS_S:
+            self._shown = time.monotonic()
+            left = _duration((todo - finished) * run.seconds / finished)
+            said = [f"{finished:,} of {todo:,} files", run.pace(run.words), f"{left} left"]
+            run.reporter.info(", ".join([*said, *([f"{failed:,} failed"] if failed else [])]))
+        done = finished - statuses["skipped"]
+        if self.fail_over is not None and done >= min(100, todo) and 100 * failed > self.fail_over * done:
+            share = f"{failed:,} of {done:,} files failed"
+            raise CappuncError(f"stopped: {share}, more than {self.fail_over:g} % (--fail-over)")
+        self.lock.check()
+
+    def table(self) -> list[str]:
+        """The lines of a summary with words by language, reasons and nodes."""
+        run = self.run
+        shares = ", ".join(f"{code} {count:,}" for code, count in self.languages.most_common() if count)
+        words = f"{run.words:,}{f' ({shares})' if shares else ''} in {_duration(run.seconds)}, {run.pace(run.words)}"
+        rows = [("files", run.files()), ("words", words)]
+        common = self.reasons.most_common(_REASONS)
+        rows += [("failed", f"{count:,} × {reason}") for reason, count in common]
+        if rest := self.reasons.total() - sum(count for _, count in common):
+            rows.append(("failed", f"{rest:,} for other reasons"))
+        for name, own in sorted(self.node_words.items()):
+            rows.append(("node", f"{name}: {self.node_files[name]:,} files, {own:,} words, {run.pace(own)}"))
+        return [f"{head:8} {text}" for head, text in rows]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -25,7 +25,7 @@ from cappunc_cli.files.inspection import Report, file_report, missing_entries, p
 from cappunc_cli.files.jobs import Job, refuse_file
 from cappunc_cli.files.output import write_lines, write_text
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described
 from cappunc_cli.restoration.options import Options
@@ -71,9 +71,7 @@ def _check_captions(jobs: Sequence[Job], profiles: Profiles, options: CheckOptio
     """Report the faults of captions by the limits of a profile for each language."""
     inputs, file = options.inputs, options.report
     refuse_file(file, "--report", jobs, [inputs.files_from])
-
-    choice = ModelChoice(options.model.lang)
-    request = FixRequest(choice, format=inputs.format_name, encoding=inputs.encoding, fps=inputs.fps)
+    request = FixRequest(options.model.lang, format=inputs.format_name, encoding=inputs.encoding, fps=inputs.fps)
 
     def faults(_: Job, opened: Opened) -> Report:
         return document_report(opened.name, opened.document, opened.language, profiles)

@@ -158,13 +158,13 @@ def _make(
     changes = Changes(Options(), options.glossary if restore else ())
     request = fix_request(context, options.model, options.inputs, changes)
     term_check = TermCheck(request.options.glossary)
-    writer = ResultWriter("force" if options.force else "new", hint="")
+    writer = ResultWriter("force" if options.force else "new")
 
     def made(job: Job, opened: Opened) -> None:
         writer.check(job)
         document = opened.document
         if rewrap:
-            refuse_name(job, document.format)
+            refuse_name(job, document)
         term_check.check(document.texts)
         reporter.warnings(job.name, document.notices)
         data, summary = make(opened)

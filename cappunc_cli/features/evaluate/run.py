@@ -17,7 +17,7 @@ from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_s
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -160,7 +160,7 @@ def restorer_of(options: EvalOptions) -> Restorer:
         first = next(iter(listing(list(map(Path, options.ref)))), None)
         known = model_languages(ENGINES[scored.engine])
         code = detect_language(words_of(read_unpacked(str(first))), known) if first else DEFAULT
-    name = ModelChoice(scored.lang, scored.model, scored.engine).of_language(code)
+    name = FixRequest(scored.lang, scored.model, scored.engine).of_language(code)
     model = load_model(name, scored.device, engine=scored.engine)
     if model.engine.warning:
         Reporter().info(model.engine.warning)

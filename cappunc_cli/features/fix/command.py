@@ -15,7 +15,7 @@ from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.processes import in_processes
 from cappunc_cli.files.progress import Reporter
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.run import Run, in_this_process, log_to
+from cappunc_cli.files.run import Run, log_to
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.files.worker import Mode, ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -34,17 +34,16 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
         record = Record(output, request.signature())
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
-    unread = reporter.errors
+    run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms)
     resumable = (record is not None and not options.force) or options.in_place
-    run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms=terms)
-    with stoppable(reporter, lambda: run.done(resumable)), log_to(options.log) as log:
-        run.logs = log
-        todo = run.plan(jobs)
-        run.asked, run.statuses["failed"] = run.asked + unread, unread
+    with stoppable(reporter, lambda: run.done(resumable)), log_to(options.log) as run.logs:
+        todo = record.plan(jobs) if record is not None and mode == "new" else jobs
+        run.asked, run.known = len(jobs) + reporter.errors, len(jobs) - len(todo)
+        run.statuses["failed"] = reporter.errors  # what could not be read is no job
         # Only the network profits from several processes, and pipes can only be read by this one.
         count = min(options.jobs or 1, len(todo))
         several = count > 1 and options.model.engine == NETWORK and not any(is_pipe(job.source) for job in todo)
-        run.over(todo, in_processes(count) if several else in_this_process)
+        run.over(todo, in_processes(count) if several else None)
     run.summarise()
     if terms is not None and not (run.known or run.stopped):
         terms.report(reporter)  # which terms earlier runs found is not recorded
@@ -75,6 +74,6 @@ def _jobs(names: list[str], options: FixOptions, reporter: Reporter) -> list[Job
         jobs = plan_in_place(jobs, lambda note: reporter.failure(note, True), also_read)
     elif not options.diff:
         jobs = plan_jobs(jobs, options.output, names, also_read=also_read)
-    if not options.diff:
+    if options.log is not None and not options.diff:
         refuse_file(options.log, "--log", jobs, also_read)
     return jobs

@@ -33,7 +33,7 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
         document, spoken = opened.document, opened.language
         texts = document.texts
         if texts and not is_cased(texts):
-            fixer = fixers.of(request.choice.language_of(document.source))
+            fixer = fixers.of(request.language_of(document.source))
             texts, spoken = fixer.restore(document), fixer.language
         return texts, layout_breaks(document.words), spoken
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts
 from cappunc_cli.errors import BadInput, CappuncError
@@ -14,7 +14,8 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.worker import ResultWriter, read_input
+from cappunc_cli.files.storage import content_hash, read_bytes
+from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -111,7 +112,8 @@ def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writ
 
     Raises CappuncError and OSError; then nothing is written.
     """
-    data, job = read_input(job)
+    data = read_bytes(job.source)
+    job = replace(job, digest=content_hash(data))
     decided = with_decisions(data, decisions, request, job)
     if job.target is None:
         write_stdout(decided.data)

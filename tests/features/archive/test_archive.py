@@ -18,7 +18,7 @@ from cappunc_cli.features.archive import target_lock
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import content_hash
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
 from cappunc_cli.files.worker import ResultWriter, Worker
@@ -41,7 +41,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-REQUEST = FixRequest(ModelChoice("en", str(TINY)), device="cpu")
+REQUEST = FixRequest("en", str(TINY), device="cpu")
 
 
 def upload(folder: Path, url: str) -> None:
@@ -241,7 +241,7 @@ def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path) -> None:
     worker = Worker(REQUEST, ResultWriter("new"), memory=1 << 20)
     job = Job(str(tree / "in/none.txt"), str(tree / "none.txt"), size=2 << 30)
     (result,) = worker.run([job])
-    assert result.error == f"{job.source}: has 2,048 MB, more than --file-memory allows (1 MB)"
+    assert str(result.error) == f"{job.source}: has 2,048 MB, more than --file-memory allows (1 MB)"
 
 
 def test_a_group_of_a_dead_worker_is_done_again(tree: Path) -> None:

@@ -23,13 +23,14 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.features.archive.ray_workers import results_on
+from cappunc_cli.files.fixer import Fixed
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.request import FixRequest, ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = Worker(FixRequest(ModelChoice("en", str(TINY)), device="cpu"), ResultWriter("new"))
+ORDER = Worker(FixRequest("en", str(TINY), device="cpu"), ResultWriter("new"))
 
 
 class Died(Exception):
@@ -87,7 +88,7 @@ def groups(count: int = 8, files: int = 5) -> list[list[Job]]:
 
 
 def done(group: list[Job]) -> list[Result]:
-    return [Result(job, "fixed", 2, node="node") for job in group]
+    return [Result(job, "fixed", node="node") for job in group]
 
 
 def run(ray: FakeRay, given: list[list[Job]], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
@@ -225,7 +226,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
 def test_skipped_files_are_not_counted_as_failed() -> None:
     counts: Counter[str] = Counter()
     for status, words in (("fixed", 40), ("unchanged", 2), ("failed", 0), ("skipped", 0)):
-        counts.update(ray_workers.metrics_of(Result(Job("a"), status, words)))
+        counts.update(ray_workers.metrics_of(Result(Job("a"), status, Fixed("", (), words, 0, 0))))
     assert counts == {"files": 2, "words": 42, "failed": 1}
 
 
