@@ -20,7 +20,6 @@ from typer.main import get_command
 from cappunc_cli.errors import BadOption
 from cappunc_cli.files.output import is_coloured
 from cappunc_cli.options import MESSAGES, PANELS, Field, described, load_reference, made
-from cappunc_cli.version import __version__
 
 #: Loaded when a command runs: help texts need no settings.
 _APPLY_SETTINGS = "cappunc_cli.cli.settings:apply_settings"
@@ -131,7 +130,6 @@ def command(name: str, row: Command) -> Any:
     fields = described(kind)
 
     def run(context: typer.Context, **values: Any) -> None:
-        values.pop("version", None)
         given = {key: _value(context, fields[key], value) for key, value in values.items()}
         try:
             if context.invoked_subcommand is not None:
@@ -143,7 +141,7 @@ def command(name: str, row: Command) -> Any:
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
 
-    run.__signature__ = inspect.Signature([_CONTEXT, *map(_parameter, fields.values()), _VERSION])  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature([_CONTEXT, *map(_parameter, fields.values())])  # type: ignore[attr-defined]
     run.__annotations__ = {}
     run.__doc__ = kind.__doc__
     run.options = kind  # type: ignore[attr-defined]
@@ -210,18 +208,3 @@ def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str,
         for name, row in table.items()
         if row.takes_settings and only in ("", name)
     }
-
-
-def show_version(requested: bool) -> None:
-    """Print the version and exit, if that is requested."""
-    if requested:
-        typer.echo(f"cappunc {__version__}")
-        raise typer.Exit
-
-
-_VERSION = inspect.Parameter(
-    "version",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, hidden=True)],
-)

@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.commands import HELP, Command, CommandGroup, show_version
+from cappunc_cli.cli.commands import HELP, Command, CommandGroup
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
+from cappunc_cli.version import __version__
 
 
 def _command(name: str, about: str, takes_settings: bool = False, *, folder: str = "") -> Command:
@@ -60,7 +61,7 @@ app = typer.Typer(
 
 @app.callback()
 def cappunc(
-    context: typer.Context, _: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True)] = False
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
     """Restore punctuation and case in timed transcripts and change nothing else.
 
@@ -69,7 +70,9 @@ def cappunc(
     cappunc fix < talk.vtt > out.vtt    work in a pipeline
     cappunc COMMAND --help              show the options and examples of a command
     """
-    if context.invoked_subcommand is None:
+    if version:
+        typer.echo(f"cappunc {__version__}")
+    elif context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
 

@@ -21,7 +21,7 @@ from platformdirs import user_config_path
 
 from cappunc_cli.cli.commands import is_typed, options_that_may_be_set
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
 from cappunc_cli.options import Field
 

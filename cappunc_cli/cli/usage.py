@@ -16,7 +16,7 @@ from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, 
 from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
-from cappunc_cli.files.progress import Reporter, files_done
+from cappunc_cli.files.output import Reporter, files_done
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS

@@ -10,8 +10,7 @@ import typer
 
 from cappunc_cli.cli.commands import options_that_may_be_set
 from cappunc_cli.cli.settings import settings
-from cappunc_cli.files.output import escape_controls, write_json
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, escape_controls, write_json
 from cappunc_cli.options import FILES, OUTPUT, Option
 
 

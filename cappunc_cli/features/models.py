@@ -15,8 +15,7 @@ from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import models_known
 from cappunc_cli.document.labels import MARKS
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.output import FILE, HEADING, Parts, escape_controls, write_json, write_lines
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import FILE, HEADING, Parts, Reporter, escape_controls, write_json, write_lines
 from cappunc_cli.options import OUTPUT, Option
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, installed, verify_model
 

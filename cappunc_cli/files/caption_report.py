@@ -14,8 +14,7 @@ from pathlib import Path
 from cappunc_cli.document.words import Document, timestamp
 from cappunc_cli.errors import UnknownFormat
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
-from cappunc_cli.files.output import WARNING, Parts, shown_utf_8
-from cappunc_cli.files.progress import counted
+from cappunc_cli.files.output import WARNING, Parts, counted, shown_utf_8
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.cues import is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues

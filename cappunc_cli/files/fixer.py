@@ -16,7 +16,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.limited_changes import changes_more_than_ascii, letters_kept, limit_changes, writable
-from cappunc_cli.files.progress import SILENT, Reporter, counted
+from cappunc_cli.files.output import SILENT, Reporter, counted
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats import RUNNING_TEXT

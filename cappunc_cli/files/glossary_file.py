@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
-from cappunc_cli.files.progress import Reporter, counted
+from cappunc_cli.files.output import Reporter, counted
 from cappunc_cli.files.storage import about, read_text
 from cappunc_cli.restoration.terms import Glossary, Sightings, parse_glossary
 

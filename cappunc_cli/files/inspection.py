@@ -13,8 +13,7 @@ from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
 from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, write_json
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, Reporter, write_json
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.passage import Passage

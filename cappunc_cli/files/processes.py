@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.run import Executor
 from cappunc_cli.files.worker import Result, Worker
 from cappunc_cli.restoration.models.session import physical_cores

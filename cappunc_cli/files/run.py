@@ -15,8 +15,7 @@ from pathlib import Path
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.output import write_diff, write_stdout
-from cappunc_cli.files.progress import Reporter, counted, files_done
+from cappunc_cli.files.output import Reporter, counted, files_done, write_diff, write_stdout
 from cappunc_cli.files.storage import PIPE, is_url, write_result
 from cappunc_cli.files.worker import Result, Worker
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import random
+import os
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from errno import ENOENT
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -24,11 +23,9 @@ _EXTRAS = dict.fromkeys(("s3", "s3a"), "s3") | dict.fromkeys(("gs", "gcs"), "gcs
 _EXTRAS |= dict.fromkeys(("az", "abfs", "abfss", "adl"), "azure")
 #: Stores in which an upload is atomic; in others a temporary file is renamed.
 _ATOMIC_PUT = frozenset([*_EXTRAS, "oci", "oss", "memory"])
-#: Attempts per request, and the wait after the first failure, which doubles with each further one.
-_TRIES, _FIRST_WAIT_S = 7, 0.2
 #: Do not download parts of a file concurrently, for which s3fs would first ask its size; files are concurrent anyway.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
-#: Errors about the file itself, which are not worth a retry, and those of an operation that a store lacks.
+#: Errors about the file itself, and those of an operation that a store lacks.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 _LACKING = (NotImplementedError, TypeError, ValueError)
 
@@ -66,7 +63,7 @@ def write_url(url: str, data: bytes) -> None:
 
     def rename(fs: Any, path: str) -> None:
         folder = path.rpartition("/")[0]
-        part = f"{folder}/.cappunc-{random.getrandbits(64):016x}.tmp"
+        part = f"{folder}/.cappunc-{os.urandom(8).hex()}.tmp"
         with suppress(*_LACKING):
             fs.makedirs(folder, exist_ok=True)
         try:
@@ -128,21 +125,19 @@ def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
         return {url: found for url, found in zip(urls, pool.map(entry, urls), strict=True) if found is not None}
 
 
-def walk_url(url: str, hidden: bool = False, below: str = "") -> Iterator[Entry]:
-    """The files below a URL, in order; with `hidden`, also those that begin with a dot. Their paths are `below` that.
+def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
+    """The files below a URL, in order; with `hidden`, also those below names that begin with a dot.
 
     Raises OSError and CappuncError.
     """
-    root, found = _ask(url, lambda fs, path: (path.rstrip("/"), fs.ls(path.rstrip("/"), detail=True, refresh=True)))
-    for info in sorted(found, key=itemgetter("name")):
-        name = str(info["name"])[len(root) :].strip("/")
+    root, found = _ask(url, lambda fs, path: (path.rstrip("/"), fs.find(path.rstrip("/"), detail=True)))
+    if not found and not url_exists(url):
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), url)
+    for name, info in sorted(found.items()):
+        relative = name[len(root) :].strip("/")
         # Stores may represent a directory by an empty file.
-        if not name or (name.startswith(".") and not hidden):
-            continue
-        if info["type"] == "directory":
-            yield from walk_url(f"{url.rstrip('/')}/{name}", hidden, f"{below}{name}/")
-        elif not str(info["name"]).endswith("/"):
-            yield _entry(f"{url.rstrip('/')}/{name}", f"{below}{name}", info)
+        if relative and not name.endswith("/") and (hidden or not f"/{relative}".count("/.")):
+            yield _entry(f"{url.rstrip('/')}/{relative}", relative, info)
 
 
 def match_url(pattern: str) -> Iterator[Entry]:
@@ -193,22 +188,18 @@ def _place(url: str) -> tuple[Any, str]:
 
 
 def _ask(url: str, request: Callable[[Any, str], _Result]) -> _Result:
-    """Make a request of the file system of a URL, with retries if the server is busy or the connection breaks.
+    """Make a request of the file system of a URL, whose own client tries again if the server is busy.
 
     Raises OSError and CappuncError about the URL.
     """
     fs, path = _place(url)
     fs.invalidate_cache()
-    for attempt in range(_TRIES):
-        try:
-            return request(fs, path)
-        except _FINAL as error:
-            raise type(error)(error.errno, error.strerror or _reason(error), url) from error
-        except Exception as error:  # a server may answer anything
-            if attempt == _TRIES - 1 or isinstance(error, (*_LACKING, LookupError)):
-                raise CappuncError(_reason(error), url) from error
-            time.sleep(_FIRST_WAIT_S * 2**attempt * random.uniform(0.5, 1.5))
-    raise AssertionError
+    try:
+        return request(fs, path)
+    except _FINAL as error:
+        raise type(error)(error.errno, error.strerror or _reason(error), url) from error
+    except Exception as error:  # a server may answer anything
+        raise CappuncError(_reason(error), url) from error
 
 
 def _reason(error: Exception) -> str:

@@ -21,8 +21,7 @@ from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixed, Fixers
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, refuse_name
-from cappunc_cli.files.output import shown_utf_8, unified_diff
-from cappunc_cli.files.progress import SILENT, Reporter
+from cappunc_cli.files.output import SILENT, Reporter, shown_utf_8, unified_diff
 from cappunc_cli.files.record import Record, local_entry
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import (

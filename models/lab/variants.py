@@ -34,8 +34,7 @@ from cappunc_cli.evaluation.report import as_dict, score_systems
 from cappunc_cli.features.evaluate.inputs import Source, sources, without_breaks
 from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, signature_of
-from cappunc_cli.files.output import write_json
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, write_json
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
 from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels

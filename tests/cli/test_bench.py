@@ -12,7 +12,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.features.bench.command import PARTS, STAGES, best_of, measure
+from cappunc_cli.features.bench.command import STAGES, best_of, measure
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -75,7 +75,7 @@ def test_the_report_as_json_and_as_a_table() -> None:
         assert tuple(found["shares"]) == STAGES
         assert sum(found["shares"].values()) == pytest.approx(1, abs=0.001)
         assert min(found["shares"].values()) > 0
-    assert tuple(report["start"]["seconds"]) == PARTS
+    assert report["start"]["seconds"]["fix"] > 0
     assert report["hardware"]["cores"] >= 1
     own = CliRunner().invoke(
         app, ["bench", str(TINY.parents[1] / "fixtures/srt/talk.srt"), *arguments[1:]], catch_exceptions=False

@@ -10,8 +10,7 @@ import pytest
 from commands import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.cli.main import main
-from cappunc_cli.files.output import diff_lines, escape_lines, plain, unified_diff
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, diff_lines, escape_lines, plain, unified_diff
 
 
 @pytest.fixture
@@ -107,8 +106,8 @@ def test_a_bar_moves_while_one_long_file_is_read(
     for command, options in ((("check",), ()), (("review",), ()), (("convert",), ("--to", "md", "-o", "-"))):
         shown: list[float] = []
 
-        def watched(self: Reporter, share: float, shown: list[float] = shown) -> None:
-            shown.append(self.done + share)
+        def watched(self: Reporter, read: int, before: int = 0, words: int = 1, shown: list[float] = shown) -> None:
+            shown.append(self.done + min((before + read) / words, 1.0))
 
         monkeypatch.setattr(Reporter, "advance", watched)
         arguments = [*command, "--model", str(tiny_model), "--device", "cpu", *options, str(tmp_path / "long.txt")]

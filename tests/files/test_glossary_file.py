@@ -10,7 +10,7 @@ from commands import cappunc
 
 from cappunc_cli.files import glossary_file
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, near_matches
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.restoration.terms import Glossary
 
 TERMS = Glossary.of(["BioNTech", "New York", "Kubernetes", "NPM"])

@@ -138,21 +138,7 @@ def test_only_one_of_two_creates_a_file() -> None:
     assert not url_exists("memory://box/lock")
 
 
-def test_temporary_failures_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_url("memory://box/a.srt", b"x")
-    true, calls = memory.MemoryFileSystem.cat_file, []
-
-    def busy(self: Any, path: str, **options: Any) -> bytes:
-        calls.append(path)
-        if len(calls) < urls._TRIES:
-            raise ConnectionResetError("503 Slow Down")
-        found: bytes = true(self, path, **options)
-        return found
-
-    monkeypatch.setattr(memory.MemoryFileSystem, "cat_file", busy)
-    assert read_url("memory://box/a.srt") == b"x"
-    assert len(calls) == urls._TRIES
-
+def test_a_store_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def down(*_: Any, **__: Any) -> bytes:
         raise ConnectionResetError("503 Slow\nDown")
 
@@ -161,8 +147,7 @@ def test_temporary_failures_are_retried(monkeypatch: pytest.MonkeyPatch) -> None
         read_url("memory://box/a.srt")
 
 
-def test_missing_files_are_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(urls.time, "sleep", lambda _: pytest.fail("it waits"))
+def test_missing_files_and_unknown_stores_are_named() -> None:
     with pytest.raises(FileNotFoundError) as error:
         read_url("memory://box/none.srt")
     assert error.value.filename == "memory://box/none.srt"

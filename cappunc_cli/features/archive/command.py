@@ -19,7 +19,7 @@ from cappunc_cli.features.archive.options import ArchiveOptions
 from cappunc_cli.features.archive.ray_workers import on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.jobs import Job, checked_targets, refuse_file
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.record import PRIVATE, Record
 from cappunc_cli.files.run import Run, log_to
 from cappunc_cli.files.storage import PIPE, is_url, joined

@@ -19,7 +19,7 @@ from typing import Any
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.run import Executor
 from cappunc_cli.files.worker import Result, Worker, failed
 

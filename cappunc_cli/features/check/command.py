@@ -23,8 +23,7 @@ from cappunc_cli.files.caption_report import (
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.inspection import Report, file_report, missing_entries, print_json, shares_line, span_line
 from cappunc_cli.files.jobs import Job, refuse_file
-from cappunc_cli.files.output import write_lines, write_text
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, write_lines, write_text
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described

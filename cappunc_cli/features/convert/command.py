@@ -27,8 +27,7 @@ from cappunc_cli.files.caption_report import write_report
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_jobs, refuse_file, refuse_name
-from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, write_stdout
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED

@@ -11,8 +11,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.pauses import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.encodings import NAMING
-from cappunc_cli.files.output import new_utf_8
-from cappunc_cli.files.progress import counted
+from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
 from cappunc_cli.layout import Caption, cut, interleaved, render

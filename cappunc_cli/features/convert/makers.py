@@ -25,8 +25,7 @@ from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TTML_PROF
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import encode
 from cappunc_cli.files.fixer import Opened
-from cappunc_cli.files.output import new_utf_8
-from cappunc_cli.files.progress import counted
+from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.layout import Limits, LineBreaker
 from cappunc_cli.layout.caption_files import VOICED

@@ -26,8 +26,7 @@ from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.features.evaluate.pages import page
 from cappunc_cli.features.evaluate.run import score
 from cappunc_cli.files.jobs import refuse_file
-from cappunc_cli.files.output import print_verbatim, table_console, write_json, write_text
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, print_verbatim, table_console, write_json, write_text
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.options import described
 

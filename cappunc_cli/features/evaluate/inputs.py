@@ -13,7 +13,7 @@ from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.evaluation import Sample
 from cappunc_cli.files.jobs import fixed_name
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import errors_about, read_unpacked
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")

@@ -16,7 +16,7 @@ from cappunc_cli.evaluation.report import PRESETS, Signature, System, as_dict, d
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.languages import codes_of

@@ -31,8 +31,17 @@ from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.inspection import Report, file_report, line_prefix, print_json, span_line, span_text, tenths
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
-from cappunc_cli.files.output import ERROR, HEADING, WARNING, Parts, write_lines, write_stdout, write_text
-from cappunc_cli.files.progress import Reporter, counted
+from cappunc_cli.files.output import (
+    ERROR,
+    HEADING,
+    WARNING,
+    Parts,
+    Reporter,
+    counted,
+    write_lines,
+    write_stdout,
+    write_text,
+)
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
 from cappunc_cli.files.worker import ResultWriter

@@ -19,8 +19,7 @@ from cappunc_cli.features.stream.options import StreamOptions
 from cappunc_cli.features.stream.websocket_server import Allowed, serve
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
 from cappunc_cli.files.language_detection import AUTO, DEFAULT
-from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, write_stdout
 from cappunc_cli.files.storage import PIPE, about, standard_input
 from cappunc_cli.layout.caption_files import early_note
 from cappunc_cli.restoration.live import live_restorer

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 
 try:
     from websockets.asyncio.server import ServerConnection

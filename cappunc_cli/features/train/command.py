@@ -18,8 +18,7 @@ from rich.progress import Progress as Bar
 from cappunc_cli.cli.usage import stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.train.options import TrainOptions
-from cappunc_cli.files.output import print_verbatim
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter, print_verbatim
 
 if TYPE_CHECKING:
     from cappunc_cli.features.train.trainer import Progress

@@ -5,7 +5,6 @@ The only run-time module that uses the package tokenizers, which it imports when
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -158,8 +157,6 @@ class OnnxEngine:
         self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
         self.are_rare = self.encoder.are_rare
-        #: Seconds spent on tokenising and on waiting for the graph, for `cappunc bench`.
-        self.tokenise_s = self.infer_s = 0.0
         opened = opened or open_session(directory / "model.onnx", device)
         #: Runs the graph; tests replace it to inspect the inputs.
         self.session = opened.session
@@ -184,9 +181,7 @@ class OnnxEngine:
         `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
         speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep are 0.
         """
-        started = time.perf_counter()
         text = self.encoder.encode(words, pauses, turns)
-        self.tokenise_s += time.perf_counter() - started
         parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
         # By identity: parts of one chunk may equal another. Results are let go as they are read.
         submitted: dict[int, tuple[Future[list[Rows]], int]] = {}
@@ -195,9 +190,7 @@ class OnnxEngine:
             submitted.update((id(chunk), (future, i)) for i, chunk in enumerate(batch))
         try:
             for chunk, pieces in zip(chunks, parts, strict=True):
-                started = time.perf_counter()
                 rows = [future.result()[i] for future, i in map(submitted.pop, map(id, pieces))]
-                self.infer_s += time.perf_counter() - started
                 yield chunk, rows[0] if len(pieces) == 1 else merge(zip(pieces, rows, strict=True))
         finally:
             for future, _ in submitted.values():

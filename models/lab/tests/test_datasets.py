@@ -10,7 +10,7 @@ import pytest
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.features.evaluate.inputs import pair_samples
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from models.lab import datasets
 from models.lab.datasets import BenchmarkReader, benchmark
 

@@ -25,7 +25,7 @@ from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.features.archive.ray_workers import results_on
 from cappunc_cli.files.fixer import Fixed
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
