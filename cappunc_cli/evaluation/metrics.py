@@ -55,23 +55,8 @@ class Score:
     reference: Counts
 
 
-@dataclass(frozen=True, slots=True)
-class PerThousand:
-    """How often something occurs in a number of words."""
-
-    count: int
-    words: int
-
-    @property
-    def rate(self) -> float:
-        """Occurrences per 1,000 words."""
-        return 1000 * self.count / self.words if self.words else 0.0
-
-
 #: Error rates are one figure.
 Value = Score | Figure
-#: What a report can show.
-Reported = Value | PerThousand
 Metric = Callable[[Pairs], Value]
 
 

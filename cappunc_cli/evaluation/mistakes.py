@@ -15,7 +15,6 @@ from itertools import accumulate
 from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.evaluation.metrics import PerThousand
 
 #: Words shown on either side, and the most mistakes of a kind.
 _CONTEXT, _MOST = 8, 500
@@ -82,12 +81,10 @@ def _edit_of_mark(wanted: str, found: str) -> Iterator[str]:
             return
 
 
-def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
-    """The corrections that an editor would have to make, per 1,000 words of the reference."""
-    words = sum(len(sample.reference) for sample in evaluation.samples)
+def corrections(evaluation: Evaluation) -> dict[str, int]:
+    """The number of corrections that an editor would have to make, all and of each kind."""
     counts = Counter(edit for sample in evaluation.samples for edit, _ in alignment_edits(sample.alignment))
-    every = PerThousand(counts.total(), words)
-    return {"all edits": every, **{edit: PerThousand(counts[edit], words) for edit in EDITS}}
+    return {"all edits": counts.total(), **{edit: counts[edit] for edit in EDITS}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ width of its 95 % bootstrap interval, and has a star if it differs from that of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled, resample
-from cappunc_cli.evaluation.metrics import ERRORS, METRICS, PerThousand, Reported, Score, figure
-from cappunc_cli.evaluation.mistakes import editor
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, figure
+from cappunc_cli.evaluation.mistakes import corrections
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
 from cappunc_cli.evaluation.tables import Table
 
@@ -43,9 +42,6 @@ _PARTS = ("precision", "recall", "f1")
 _COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
 _BY_FILE = ("micro", "boundary", "case")
 _SIGNIFICANT = 0.05
-#: Other scores by the names of --metric; models/lab adds those of other projects.
-PRESETS: dict[str, Callable[[Evaluation], Mapping[str, Reported]]] = {"editor": editor}
-
 #: All that a score depends on, by name (the idea is sacreBLEU's).
 Signature = Mapping[str, str]
 
@@ -72,25 +68,18 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class System:
-    """A hypothesis by its name; `metric` is the preset that it is shown by ("": our own scores)."""
+    """A hypothesis by its name."""
 
     name: str
     evaluation: Evaluation
-    metric: str = ""
     resampled: Resampled = NOT_DRAWN
 
-    @cached_property
-    def scores(self) -> Mapping[str, Reported]:
-        """The scores that are asked for."""
-        return PRESETS[self.metric](self.evaluation) if self.metric else self.evaluation.scores
-
-    def sections(self) -> dict[str, Mapping[str, Reported]]:
-        """The scores to show: those of the preset, or ours without marks that neither side has."""
-        if self.metric:
-            return {self.metric: self.scores}
-        found: dict[str, Mapping[str, Reported]] = {}
+    def sections(self) -> dict[str, Mapping[str, Value]]:
+        """The scores to show, without marks that neither side has."""
+        found: dict[str, Mapping[str, Value]] = {}
+        scores = self.evaluation.scores
         for section, names in SECTIONS.items():
-            known = {name: self.scores[name] for name in names if name in self.scores}
+            known = {name: scores[name] for name in names if name in scores}
             known = {name: value for name, value in known.items() if _counted(value)}
             if section == "Around the word" and not any(name.startswith("around.") for name in known):
                 continue
@@ -99,29 +88,24 @@ class System:
         return found
 
 
-def _counted(value: Reported) -> bool:
+def _counted(value: Value) -> bool:
     """Whether a score is of anything that either side has."""
     return not isinstance(value, Score) or bool(value.reference or value.hypothesis)
 
 
-def score_systems(evaluations: Mapping[str, Evaluation], draws: int, seed: int, metric: str = "") -> list[System]:
+def score_systems(evaluations: Mapping[str, Evaluation], draws: int, seed: int) -> list[System]:
     """Score hypotheses by name, and test each against the first on so many `draws` of the bootstrap, if any.
 
     Raises BadInput if their references differ.
     """
     drawn = resample(list(evaluations.values()), draws, seed) if draws else [NOT_DRAWN] * len(evaluations)
-    return [System(*item, metric, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
+    return [System(*item, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
 
 
 def metric_title(name: str) -> str:
     """The name of a metric as shown in reports."""
     short = name.removeprefix("all.").removeprefix("around.")
     return _TITLES.get(short, short) + (" ↓" if name in ERRORS else "")
-
-
-def headline(value: Reported) -> float:
-    """The one figure of a metric: F1, or the rate itself."""
-    return value.rate if isinstance(value, PerThousand) else float(figure(value))
 
 
 def table(systems: Sequence[System]) -> Table:
@@ -139,15 +123,20 @@ def table(systems: Sequence[System]) -> Table:
 
 def score_table(system: System) -> Table:
     """The scores of one hypothesis by section, whose names are titles."""
-    intervals = {} if system.metric else system.resampled.intervals
+    intervals = system.resampled.intervals
+    between = [""] if intervals else []
     head = ["", *_PARTS[:2], "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
     rows = []
     for section, scores in system.sections().items():
         rows += [[section], *(_cells(name, value, intervals) for name, value in scores.items())]
+    if words := word_counts(system.evaluation.pairs)["reference"]:
+        counts = {name: count for name, count in corrections(system.evaluation).items() if count or name == "all edits"}
+        rows.append(["Corrections in 1,000 words"])
+        rows += [[name, "", "", f"{1000 * n / words:.1f} ‰", *between, "", f"{n:,}"] for name, n in counts.items()]
     return Table(head, rows)
 
 
-def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> list[str]:
+def _cells(name: str, value: Value, intervals: Mapping[str, Interval]) -> list[str]:
     """The cells of a row as text; percentages have one decimal."""
     title, bounds = metric_title(name), [""] if intervals else []
     if interval := intervals.get(name):
@@ -155,21 +144,17 @@ def _cells(name: str, value: Reported, intervals: Mapping[str, Interval]) -> lis
     if isinstance(value, Score):
         figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
         return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
-    if isinstance(value, PerThousand):
-        return [title, "", "", f"{value.rate:.1f} ‰", *bounds, f"{value.words:,}", f"{value.count:,}"]
     return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
 
 
 def _columns(systems: Sequence[System]) -> list[str]:
-    first = systems[0].scores
-    if systems[0].metric:
-        return list(first)
+    first = systems[0].evaluation.scores
     idle = {name for name, value in first.items() if isinstance(value, Score) and not value.reference}
     return [name for name in _COLUMNS if name in first and name not in idle]
 
 
 def _cell(system: System, name: str) -> str:
-    text, (intervals, differences) = f"{100 * headline(system.scores[name]):.1f}", system.resampled
+    text, (intervals, differences) = f"{100 * figure(system.evaluation.scores[name]):.1f}", system.resampled
     if not intervals:
         return text
     half = 50 * (intervals[name].high - intervals[name].low)
@@ -197,7 +182,7 @@ def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
     """The main figures of each file."""
     names = ("micro", "macro", "boundary", "ser", "wer", *(("case",) if evaluation.cased else ()))
     own = map(evaluation.pairs_of, evaluation.samples)
-    return [{name: headline(METRICS[name](pairs)) for name in names} for pairs in own]
+    return [{name: float(figure(METRICS[name](pairs))) for name in names} for pairs in own]
 
 
 def notes(systems: Sequence[System], signature: Signature) -> list[str]:
@@ -232,58 +217,49 @@ def _entry(system: System) -> dict[str, object]:
     evaluation = system.evaluation
     known = zip(evaluation.samples, file_scores(evaluation), strict=True)
     found: dict[str, object] = {
-        "words": {**word_counts(evaluation.pairs), "wer": headline(METRICS["wer"](evaluation.pairs))},
-        "scores": {name: _plain(value) for name, value in evaluation.scores.items()},
+        "words": {**word_counts(evaluation.pairs), "wer": float(figure(METRICS["wer"](evaluation.pairs)))},
+        "scores": {name: plain(value) for name, value in evaluation.scores.items()},
+        "corrections": corrections(evaluation),
         "confusion": confusion(evaluation.pairs),
         "files": [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known],
     }
     if system.resampled.intervals:
         found["intervals"] = {name: one._asdict() for name, one in system.resampled.intervals.items()}
         found["differences"] = {name: one._asdict() for name, one in system.resampled.differences.items()}
-    if system.metric:
-        scores = {name: _plain(value) for name, value in system.scores.items()}
-        found["preset"] = {"name": system.metric, "scores": scores}
     return found
 
 
-def _plain(value: Reported) -> float | dict[str, float]:
+def plain(value: Value) -> float | dict[str, float]:
     """The value of a metric as a JSON value."""
-    if isinstance(value, PerThousand):
-        return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
     if not isinstance(value, Score):
         return float(value)
     counts = {"hits": value.hits, "hypothesis": value.hypothesis, "reference": value.reference}
     return {part: float(getattr(value, part)) for part in _PARTS} | {key: int(one) for key, one in counts.items()}
 
 
-def parse_requirement(text: str) -> tuple[str, str, float]:
-    """Parse `micro=0.75` or `comma.recall=0.6`: the score, its part and the limit; raises WrongUsage."""
+def parse_requirement(text: str) -> tuple[str, float]:
+    """Parse `micro=0.75`: the score and the limit; raises WrongUsage."""
     name, _, number = text.partition("=")
-    metric, _, part = name.rpartition(".")
-    if name in METRICS or part not in _PARTS:
-        metric, part = name, "f1"
-    if metric not in METRICS:
+    if name not in METRICS:
         why = f"unknown score {name!r}; choose from {', '.join(METRICS)}"
-    elif metric in ERRORS:
+    elif name in ERRORS:
         why = f"{name} is an error rate, so lower is better"
     else:
         try:
             if 0 <= (limit := float(number)) <= 1:
-                return metric, part, limit
+                return name, limit
             why = "the limit must be between 0 and 1"
         except ValueError:
             why = f"write {name}=0.75"
     raise WrongUsage(f"--fail-under {text!r}: {why}")
 
 
-def unmet(limits: Iterable[tuple[str, str, float]], evaluation: Evaluation) -> list[str]:
+def unmet(limits: Iterable[tuple[str, float]], evaluation: Evaluation) -> list[str]:
     """One line for each limit that is not reached; a score that cannot be computed counts as not reached."""
     result = []
-    for metric, part, limit in limits:
-        value = evaluation.scores.get(metric)
-        name = metric if part == "f1" else f"{metric}.{part}"
-        if value is None:
+    for name, limit in limits:
+        if name not in evaluation.scores:
             result.append(f"{name} cannot be computed: the reference has no capitals")
-        elif (found := float(getattr(value, part) if isinstance(value, Score) else value)) < limit:
+        elif (found := float(figure(evaluation.scores[name]))) < limit:
             result.append(f"{name} is {found:.4f}, below {limit:g}")
     return result

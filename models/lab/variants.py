@@ -28,9 +28,9 @@ from cappunc_cli.document.labels import MARKS, TERMINAL, Case, dress, strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.evaluation import FOLD, Evaluation, Sample, report
+from cappunc_cli.evaluation import FOLD, Evaluation, Sample
 from cappunc_cli.evaluation.pairs import NO_FOLD
-from cappunc_cli.evaluation.report import as_dict, score_systems
+from cappunc_cli.evaluation.report import Signature, System, as_dict, plain
 from cappunc_cli.features.evaluate.inputs import Source, sources, without_breaks
 from cappunc_cli.features.evaluate.options import EvalOptions
 from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, signature_of
@@ -46,8 +46,6 @@ from models.lab.datasets import BenchmarkReader, RecognisedSource
 from models.lab.presets import PRESETS
 from models.lab.readers import speech_dashes
 
-report.PRESETS.update(PRESETS)
-
 #: What is taken away, by its option, and what the signature says of it.
 VARIANTS = {
     "--shuffle-pauses": "pauses:shuffled",
@@ -62,7 +60,7 @@ class LabOptions(EvalOptions):
     """The options of `cappunc eval`, and those for makers."""
 
     preset: Annotated[
-        str | None, Option("Scores as a project defines them.", OUTPUT, name="metric", choices=tuple(report.PRESETS))
+        str | None, Option("Scores as a project defines them.", OUTPUT, name="metric", choices=tuple(PRESETS))
     ] = None
     only: Annotated[str | None, Option("Score only documents whose names match.", FILES, metavar="GLOB")] = None
     gold_windows: Annotated[
@@ -92,9 +90,18 @@ class _Eval(Command):
     def report(self, _context: Any, options: LabOptions) -> None:
         """Score and print the report."""
         if options.hyp:
-            write_json(as_dict(*score(options, Reporter(), BenchmarkReader)))
+            write_json(reported(*score(options, Reporter(), BenchmarkReader), options.preset))
         else:
             write_json(scored(options, self.variants))
+
+
+def reported(systems: Sequence[System], signature: Signature, preset: str | None) -> dict[str, object]:
+    """The report of `cappunc eval --json`, with the scores of a preset of the first system."""
+    if preset is None:
+        return as_dict(systems, signature)
+    values = PRESETS[preset](systems[0].evaluation)
+    own = {"name": preset, "scores": {name: plain(value) for name, value in values.items()}}
+    return as_dict(systems, {**signature, "metric": preset}) | {"preset": own}
 
 
 def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
@@ -123,7 +130,7 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
         told["windows"] = f"gold@{options.gold_windows}"
     signature = signature_of(options, restorer, told, samples)
     evaluation = Evaluation(samples, fold)
-    found = as_dict(score_systems({"": evaluation}, 0, 0, options.preset or ""), signature)
+    found = reported([System("", evaluation)], signature, options.preset)
     return found | {"calibration": {"ece": calibration_error(evaluation, rows)}}
 
 

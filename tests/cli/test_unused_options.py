@@ -52,7 +52,6 @@ from cappunc_cli.cli.main import app
         ("stream --engine gru --device cuda", "--device"),
         ("stream --glossary -", "--glossary"),
         ("eval --ref a.txt --seed 3", "--seed"),
-        ("eval --ref a.txt --metric editor --bootstrap 100", "--bootstrap"),
         ("eval --ref a.txt --engine gru --device cuda", "--device"),
         ("eval --ref - -", "HYP"),
         ("models --json check", "--json"),
@@ -76,7 +75,6 @@ def test_an_option_without_effect_is_refused(command: str, option: str) -> None:
         "fix --engine gru --device cpu none.srt",
         "fix -i -q none.srt",
         "eval --ref none.txt --bootstrap 100 --seed 3 none.srt",
-        "eval --ref none.txt --metric editor --bootstrap 100 --json none.srt",
     ],
 )
 def test_what_has_an_effect_or_says_what_holds_anyway_is_not(command: str) -> None:

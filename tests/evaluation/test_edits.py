@@ -64,15 +64,13 @@ def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
     assert list(edits(None, word, (None, None))) == ["comma superfluous"]
 
 
-def test_the_metric_counts_edits_in_a_thousand_words(tmp_path: Path) -> None:
+def test_edits_are_counted_in_a_thousand_words(tmp_path: Path) -> None:
     gold, ours = tmp_path / "gold.txt", tmp_path / "ours.txt"
     gold.write_text("So, we went. And left.\n", "utf-8")
     ours.write_text("So we went and left.\n", "utf-8")
-    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", "--json"])
-    scores = json.loads(result.stdout)["preset"]["scores"]
-    counts = {name: value["count"] for name, value in scores.items() if value["count"]}
+    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--json"])
+    counts = {name: count for name, count in json.loads(result.stdout)["corrections"].items() if count}
     assert counts == {"all edits": 2, "comma missed": 1, "sentence end missed": 1}
-    assert scores["all edits"] == {"per_thousand": 400.0, "count": 2, "words": 5}
-    for output in ((), ("--markdown",)):
-        result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", *output])
-        assert "comma missed" in result.stdout
+    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--markdown"])
+    assert "| all edits |  |  | 400.0 ‰ |  | 2 |" in result.stdout
+    assert "| comma missed |  |  | 200.0 ‰ |  | 1 |" in result.stdout

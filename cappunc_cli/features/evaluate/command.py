@@ -59,13 +59,10 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
     if not (options.bootstrap or len(options.hyp) > 1):
         refuse_typed(context, ("seed",), "needs --bootstrap or several systems")
     refuse_second_read(ref=options.ref, HYP=options.hyp)
-    html = options.html
     if options.json and options.markdown:
         raise typer.BadParameter("--json and --markdown exclude each other", param_hint="--json")
     if options.by_file and options.json:
         raise typer.BadParameter("--json has the files anyway", param_hint="--by-file")
-    if options.preset and options.bootstrap and not (options.json or html):
-        raise typer.BadParameter("has no place beside --metric; use --json or --html", param_hint="--bootstrap")
 
 
 def _report(options: EvalOptions, reporter: Reporter) -> list[str]:

@@ -52,9 +52,6 @@ class EvalOptions:
         tuple[str, ...], Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of)
     ] = ()
     format_name: FormatName = None
-    preset: Annotated[
-        str | None, Option("editor: corrections in 1,000 words.", OUTPUT, name="metric", choices=("editor",))
-    ] = None
     fold: Annotated[bool, Option("Do not count ! ; … as . and : — as comma.", OUTPUT)] = True
     bootstrap: Annotated[int, Option("Samples for intervals; 1000 to compare.", OUTPUT, least=0)] = 0
     seed: Annotated[int, Option("Seed of the bootstrap.", EXPERT, least=0)] = 0

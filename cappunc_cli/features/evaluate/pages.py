@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from html import escape
 
 from cappunc_cli.evaluation import Evaluation, report, tables
@@ -33,13 +32,13 @@ def page(systems: Sequence[System], signature: Signature) -> str:
 
 
 def _of_one(system: System) -> Iterator[str]:
-    evaluation, own = system.evaluation, replace(system, metric="")
+    evaluation = system.evaluation
     yield f'<p class="lead">{escape(report.word_line(evaluation))}</p>'
-    yield tables.as_html(report.score_table(own))
+    yield tables.as_html(report.score_table(system))
     yield "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>"
     yield tables.as_html(_confusion(evaluation))
     yield "<h2>Files</h2>"
-    yield tables.as_html(report.file_table([own]))
+    yield tables.as_html(report.file_table([system]))
     yield _mistakes(worst_mistakes(evaluation))
 
 

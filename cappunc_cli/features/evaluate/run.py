@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample
 from cappunc_cli.evaluation.pairs import NO_FOLD
-from cappunc_cli.evaluation.report import PRESETS, Signature, System, as_dict, describe_fold, hash_words, score_systems
+from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words, score_systems
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
@@ -33,7 +32,6 @@ _DRAWS = 1000
 def evaluate(
     reference: str | os.PathLike[str],
     *systems: str | os.PathLike[str],
-    metric: str | None = None,
     fold: bool = True,
     bootstrap: int = 0,
     seed: int = 0,
@@ -52,14 +50,11 @@ def evaluate(
     >>> {name: round(system["scores"]["micro"]["f1"], 1) for name, system in found["systems"].items()}
     {'talk.srt': 0.0, 'fast.srt': 0.9}
     """
-    if metric not in (None, *PRESETS):
-        raise WrongUsage(f"metric must be one of {', '.join(PRESETS)}, not {metric!r}")
     options = EvalOptions(
         ScoredModel(lang=codes_of(language), model=model),
         tuple(os.fspath(system) for system in systems),
         (os.fspath(reference),),
         format_name=format,
-        preset=metric,
         fold=fold,
         bootstrap=bootstrap,
         seed=seed,
@@ -97,10 +92,8 @@ def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader)
         evaluations[name] = Evaluation(samples, fold)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several
-    if several and options.preset:
-        draws = 0  # presets have no intervals
     tested = {"bootstrap": f"{draws}x{options.seed}", **({"test": "paired"} if several else {})} if draws else {}
-    systems = score_systems(evaluations, draws, options.seed, options.preset or "")
+    systems = score_systems(evaluations, draws, options.seed)
     return systems, signature_of(options, restorer, tested, samples)
 
 
@@ -113,7 +106,6 @@ def signature_of(
         "model": restorer.identity() if restorer else "none",
         **(restorer.described() if restorer else {}),
         "fold": describe_fold(FOLD if options.fold else NO_FOLD),
-        **({"metric": options.preset} if options.preset else {}),
         **more,
         "data": hash_words([sample.reference for sample in samples]),
     }

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.report import headline
+from cappunc_cli.evaluation.metrics import figure
 from cappunc_cli.features.train.dataset import GLUE, TokenStream, Types, read_stream
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -193,7 +193,7 @@ def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float]
         tried = replace(model, config=replace(model.config, bias=bias))
         new = [rewrite(words, table, tried, options) for words, table in zip(stripped, rows, strict=True)]
         samples = [Sample(str(i), *pair) for i, pair in enumerate(zip(texts, new, strict=True))]
-        return float(headline(Evaluation(samples).scores["micro"]))
+        return float(figure(Evaluation(samples).scores["micro"]))
 
     tries: dict[tuple[tuple[str, float], ...], float] = {}
     best: dict[str, float] = {"": 0.0, ".": 0.0}

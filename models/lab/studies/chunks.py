@@ -23,8 +23,7 @@ from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.pauses import pauses, turn_ends
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.metrics import Score, Value
-from cappunc_cli.evaluation.report import headline
+from cappunc_cli.evaluation.metrics import Score, Value, figure
 from cappunc_cli.features.evaluate.inputs import Reader, sources
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -121,11 +120,11 @@ def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Itera
                 "window": window,
                 "overlap": overlap,
                 "min_words_cut": cut,
-                **{key: round(headline(result.scores[key]), 5) for key in ("micro", "macro", "boundary", "case")},
+                **{key: round(float(figure(result.scores[key])), 5) for key in ("micro", "macro", "boundary", "case")},
                 "classes": {
                     name: [round(float(part), 5) for part in figures(classes[symbol])] for symbol, name in SHOWN.items()
                 },
-                TITLE: round(headline(Evaluation(samples[:1]).scores["micro"]), 5),
+                TITLE: round(float(figure(Evaluation(samples[:1]).scores["micro"])), 5),
             }
 
 

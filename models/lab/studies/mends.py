@@ -5,7 +5,7 @@
 `before` is the program at an earlier commit, checked out from git, with the English model of that time; `en-fast`
 is the same model with today's decoding; `after` is today's `en`. Each gets the first words of each set as a
 recogniser would write them, one turn per line, and runs `cappunc fix`; corrections are counted as by
-`cappunc eval --metric editor` (`evaluation/mistakes.py`). tables.py puts the rates into docs/benchmarks.md.
+`cappunc eval` (`evaluation/mistakes.py`). tables.py puts the rates into docs/benchmarks.md.
 Seven minutes on one busy core.
 """
 
@@ -26,7 +26,7 @@ from typing import Any
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.mistakes import editor
+from cappunc_cli.evaluation.mistakes import corrections
 from tests.benchmarks.measuring import RESULTS, head, options_with_data
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,8 +87,7 @@ def counted(gold: Sequence[str], found: Sequence[str]) -> dict[str, int]:
     """The words, and what is to mend in them by kind of mend."""
     if [cached_strip(word)[0] for word in gold] != [cached_strip(word)[0] for word in found]:
         raise SystemExit("the words are others than were given")
-    rows = editor(Evaluation([Sample("", gold, found)]))
-    return {"words": len(gold), **{kind: row.count for kind, row in rows.items()}}
+    return {"words": len(gold), **corrections(Evaluation([Sample("", gold, found)]))}
 
 
 def digest(model: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.report import headline
+from cappunc_cli.evaluation.metrics import figure
 from cappunc_cli.features.evaluate.inputs import Reader, Source, sources
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
@@ -44,7 +44,7 @@ def main() -> None:
             new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
             scores = Evaluation([Sample(document.name, [word.text for word in document.words], new)]).scores
             found = rows[path_of_set.name.removesuffix(".txt.xz")] = {
-                key: round(headline(scores[key]), 5) for key in SHOWN
+                key: round(float(figure(scores[key])), 5) for key in SHOWN
             }
             print(model.config.name, path_of_set.name, found, file=sys.stderr, flush=True)
         models[model.config.name] = {
