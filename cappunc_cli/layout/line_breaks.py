@@ -90,19 +90,19 @@ class LineBreaker:
 
         There are as few lines as can hold the text, and only a single word may exceed the width.
         """
-        latest, earliest = self.greedy(start, stop), self._greedy_from_end(start, stop)
+        latest = self.greedy(start, stop)
         ideal = self.length(start, stop) / len(latest)
         # Dynamic programming from the last line up: for each word that can start the current line, the cost of the
-        # best way to break all words from there on, and its line starts.
-        best: dict[int, tuple[float, tuple[int, ...]]] = {
-            at: (self._line(at, stop, ideal), (at,)) for at in range(earliest[-1], latest[-1] + 1)
-        }
-        for first, last in zip(earliest[-2::-1], latest[-2::-1], strict=True):
+        # best way to break all words from there on, and its line starts. With as few lines as this, a line starts
+        # after the latest start of the one above.
+        best: dict[int, tuple[float, tuple[int, ...]]] = {stop: (0.0, ())}
+        for above, last in zip([*latest[-2::-1], start - 1], latest[::-1], strict=True):
             below, best = best, {}
-            for at in range(first, last + 1):
+            for at in range(above + 1, last + 1):
                 ends = [to for to in below if to > at and self._fits(at, to)]
-                cost, to = min((self._upper_line(at, to, ideal) + below[to][0], to) for to in ends)
-                best[at] = cost, (at, *below[to][1])
+                if ends:
+                    cost, to = min((self._line(at, to, ideal, to == stop) + below[to][0], to) for to in ends)
+                    best[at] = cost, (at, *below[to][1])
         return best[start]
 
     def fit(self, start: int, stop: int, count: int) -> bool:
@@ -120,37 +120,25 @@ class LineBreaker:
                 starts.append(at)
         return starts
 
-    def _greedy_from_end(self, start: int, stop: int) -> list[int]:
-        """As `greedy`, filled from the last line up: with that many lines, none can start earlier."""
-        ends = [stop]
-        for at in range(stop - 1, start, -1):
-            if not self._fits(at - 1, ends[-1]):
-                ends.append(at)
-        return [start, *ends[:0:-1]]
-
     def _fits(self, start: int, stop: int) -> bool:
         return stop - start == 1 or self._sums[stop] - self._sums[start] <= self.width + 1
 
     def cost(self, starts: Sequence[int], stop: int) -> float:
         """The cost of lines that start at `starts`, the last of which ends before word `stop`."""
         ideal = self.length(starts[0], stop) / len(starts)
-        upper = sum(self._upper_line(a, b, ideal) for a, b in pairwise(starts))
-        return upper + self._line(starts[-1], stop, ideal)
+        return sum(self._line(a, b, ideal, b == stop) for a, b in pairwise((*starts, stop)))
 
     def shown(self, starts: Sequence[int], stop: int) -> Iterator[str]:
         """The text of the lines that start at `starts`, the last of which ends before word `stop`."""
         for a, b in pairwise((*starts, stop)):
             yield " ".join(self.texts[a:b])
 
-    def _upper_line(self, start: int, stop: int, ideal: float) -> float:
-        """The cost of a line that is not the last one, with the break after it."""
-        factor = _TOP_HEAVY if self.length(start, stop) > ideal else 1.0
-        return self._line(start, stop, ideal, factor) + _BREAK[self.places[stop - 1]]
-
-    def _line(self, start: int, stop: int, ideal: float, factor: float = 1.0) -> float:
+    def _line(self, start: int, stop: int, ideal: float, last: bool) -> float:
+        """The cost of a line, with the break after it unless it is the last one."""
         length = self.length(start, stop)
-        uneven: float = ((length - ideal) / self.width) ** 2
-        return factor * _UNEVEN * uneven + _OVERFULL * max(length - self.width, 0)
+        factor = _TOP_HEAVY if length > ideal and not last else 1.0
+        cost: float = factor * _UNEVEN * ((length - ideal) / self.width) ** 2 + _OVERFULL * max(length - self.width, 0)
+        return cost if last else cost + _BREAK[self.places[stop - 1]]
 
 
 def ends_sentence(text: str, language: Language) -> bool:
