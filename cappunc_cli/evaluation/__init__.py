@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cappunc_cli.document.labels import FOLD
-from cappunc_cli.evaluation.align import Alignment, align
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
-from cappunc_cli.evaluation.pairs import Pairs, pairs_of
+from cappunc_cli.evaluation.pairs import Alignment, Pairs, align, pairs_of
 
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample"]
 

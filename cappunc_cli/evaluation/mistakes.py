@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.align import Alignment
+from cappunc_cli.evaluation.pairs import Alignment
 
 #: Words shown on either side, and the most mistakes of a kind.
 _CONTEXT, _MOST = 8, 500
@@ -41,7 +41,9 @@ def edits(wanted: Label | None, found: Label | None, before: tuple[Label | None,
             yield f"{what} missed" if mark in ours.paired else f"{what} superfluous"
     if wanted is None or found is None or (wanted.case is found.case and wanted.form == found.form):
         return
-    starts_in_wanted, starts_in_found = (_starts_sentence(label) for label in before)
+    starts_in_wanted, starts_in_found = (
+        label is None or (label.mark != "" and label.mark in TERMINAL) for label in before
+    )
     if wanted.case is Case.LOWER:
         if starts_in_wanted or not starts_in_found:  # else the capital goes with the sentence end
             yield "capital superfluous"
@@ -64,10 +66,6 @@ def alignment_edits(alignment: Alignment) -> Iterator[tuple[str, int]]:
             yield edit, number
         # After a word that one side lacks, that side's previous word stays the same.
         before = (wanted or before[0], found or before[1])
-
-
-def _starts_sentence(before: Label | None) -> bool:
-    return before is None or (before.mark != "" and before.mark in TERMINAL)
 
 
 def _edit_of_mark(wanted: str, found: str) -> Iterator[str]:

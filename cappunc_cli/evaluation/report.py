@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled, resample
+from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, figure
 from cappunc_cli.evaluation.mistakes import corrections
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
@@ -80,26 +80,17 @@ class System:
         scores = self.evaluation.scores
         for section, names in SECTIONS.items():
             known = {name: scores[name] for name in names if name in scores}
-            known = {name: value for name, value in known.items() if _counted(value)}
+            # A score is of something that either side has.
+            known = {
+                name: value
+                for name, value in known.items()
+                if not isinstance(value, Score) or value.reference or value.hypothesis
+            }
             if section == "Around the word" and not any(name.startswith("around.") for name in known):
                 continue
             if known and (section != "All marks" or has_other_marks(self.evaluation.pairs)):
                 found[section] = known
         return found
-
-
-def _counted(value: Value) -> bool:
-    """Whether a score is of anything that either side has."""
-    return not isinstance(value, Score) or bool(value.reference or value.hypothesis)
-
-
-def score_systems(evaluations: Mapping[str, Evaluation], draws: int, seed: int) -> list[System]:
-    """Score hypotheses by name, and test each against the first on so many `draws` of the bootstrap, if any.
-
-    Raises BadInput if their references differ.
-    """
-    drawn = resample(list(evaluations.values()), draws, seed) if draws else [NOT_DRAWN] * len(evaluations)
-    return [System(*item, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
 
 
 def metric_title(name: str) -> str:

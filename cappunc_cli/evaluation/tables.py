@@ -17,18 +17,13 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    @property
-    def sectioned(self) -> bool:
-        """Whether any row is a title."""
-        return any(len(row) == 1 for row in self.rows)
-
 
 def as_rich(table: Table) -> RichTable:
     """The table for a terminal."""
     drawn = RichTable(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(table.head):
         drawn.add_column(Text(name), justify="right" if i else "left", no_wrap=True)
-    indent = "  " if table.sectioned else ""
+    indent = "  " * any(len(row) == 1 for row in table.rows)
     for i, (first, *others) in enumerate(table.rows):
         if others:
             drawn.add_row(Text(f"{indent}{first}"), *map(Text, others))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadOption
@@ -18,22 +17,13 @@ _RECOGNISER = re.compile(
 
 
 def asked_names(given: Sequence[str]) -> dict[str, str]:
-    """The names asked for, by label: each of `given` is `LABEL=NAME`, or a file of such lines.
-
-    Raises BadOption for anything else.
-    """
+    """The names asked for, by label: each of `given` is `LABEL=NAME`. Raises BadOption for anything else."""
     names: dict[str, str] = {}
     for item in given:
-        try:
-            lines = [item] if "=" in item else Path(item).read_text("utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise BadOption(f"“{item}” is neither LABEL=NAME nor a file of such lines in UTF-8", "--speaker") from None
-        for line in lines:
-            label, equals, name = line.partition("=")
-            if equals and label.strip() and name.strip():
-                names[label.strip()] = name.strip().strip('"')
-            elif line in given or (line.strip() and not line.startswith("#")):
-                raise BadOption(f"“{line.strip()}” is not LABEL=NAME, such as SPEAKER_01=Bob", "--speaker")
+        label, _, name = (part.strip() for part in item.partition("="))
+        if not label or not name:
+            raise BadOption(f"“{item}” is not LABEL=NAME, such as SPEAKER_01=Bob", "--speaker")
+        names[label] = name
     return names
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.pauses import pauses, spread_times
-from cappunc_cli.evaluation.align import align
+from cappunc_cli.evaluation.pairs import align
 from cappunc_cli.pages.html_page import HtmlPage, asset
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadModel
+from cappunc_cli.features.train.dataset import IGNORED, Windows
 from cappunc_cli.features.train.network import JointNetwork
-from cappunc_cli.features.train.windows import IGNORED, Windows
 from cappunc_cli.restoration.models.network import softmax
 from cappunc_cli.restoration.models.registry import INPUTS
 
@@ -79,7 +79,7 @@ def agree_on_text(network: JointNetwork, path: Path, windows: Windows) -> None:
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     before, after = [], []
     for name in windows.names[:_BATCHES]:
-        batch = windows.heldout(name, 96, 800, show_pauses=True)[0]
+        batch = windows.heldout(name, 96, 800)[0]
         fed = [batch.ids, batch.attention, batch.pauses, batch.turns]
         known = batch.marks != IGNORED
         expected = [logits.numpy() for logits in network(*map(torch.from_numpy, fed))[:2]]

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.dataset import Vocabulary
+from cappunc_cli.features.train.dataset import IGNORED, Vocabulary
 from cappunc_cli.features.train.network import JointNetwork, mixed_precision, read_weights
-from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.registry import ModelConfig
 from models.lab import arrays
 from models.lab.recipe import LabRecipe

@@ -33,6 +33,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from cappunc_cli.errors import BadModel
+from cappunc_cli.features.train.dataset import IGNORED
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
@@ -45,7 +46,6 @@ from cappunc_cli.features.train.trainer import (
     score_heldout,
     tensors,
 )
-from cappunc_cli.features.train.windows import IGNORED
 from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape
 from models.lab import encoders, pause_tables, vocabulary_transfer
 from models.lab.arrays import running_pieces

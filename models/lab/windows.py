@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import LOWER, MARK_CLASSES, TERMINAL
-from cappunc_cli.features.train.dataset import UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
-from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
+from cappunc_cli.features.train.dataset import (
+    IGNORED,
+    UNKNOWN_PAUSE,
+    Batch,
+    Ints,
+    TokenStream,
+    Vocabulary,
+    Windows,
+    WindowSample,
+)
 from models.lab.arrays import load_stream, load_vocabulary
 from models.lab.asr_noise import AsrNoise
 from models.lab.look_alikes import LookAlikes, look_alikes

@@ -19,7 +19,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.features.train.command import processor
-from cappunc_cli.features.train.corpora import Turn, check_text, read_texts
+from cappunc_cli.features.train.corpora import read_texts
 from cappunc_cli.features.train.options import TrainOptions, language_code
 from cappunc_cli.features.train.recipe import custom_recipe
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
@@ -160,24 +160,6 @@ def test_a_run_is_not_resumed_with_another_order(recorded: dict[str, str | None]
     order.parent.mkdir(parents=True)
     order.write_text(json.dumps(recorded), "utf-8")
     assert f"unfinished run with another {other}" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m")
-
-
-@pytest.mark.parametrize(
-    ("sentence", "notice"),
-    [
-        ("Anna sees it, and goes.", ""),
-        ("anna sees it, and goes.", "hardly any capitals"),
-        ("ანა ხედავს მას, და მიდის.", ""),
-        ("आना उसे देखती है।", ""),
-        ("آنا تراه، وتذهب.", ""),
-    ],
-)
-def test_missing_capitals_matter_only_in_scripts_with_case(sentence: str, notice: str) -> None:
-    documents: dict[str, list[list[Turn]]] = {"text": [[Turn(sentence)] * 1000]}
-    words, said = check_text(documents)
-    assert words == 1000 * len(sentence.split())
-    assert notice in said
-    assert bool(notice) == bool(said)
 
 
 def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> None:

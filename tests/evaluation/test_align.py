@@ -6,7 +6,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cappunc_cli.evaluation.align import Alignment, align
+from cappunc_cli.evaluation.pairs import Alignment, align
 
 
 def aligned(reference: str, hypothesis: str) -> Alignment:

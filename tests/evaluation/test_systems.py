@@ -14,7 +14,7 @@ from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.metrics import Score
 from cappunc_cli.evaluation.pairs import BLOCK
-from cappunc_cli.evaluation.report import notes, score_systems, table
+from cappunc_cli.evaluation.report import System, notes, table
 
 MARKS = ["", ",", ".", "?"]
 
@@ -113,7 +113,8 @@ def test_blocks_add_up_to_the_table() -> None:
 
 def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:
     marks = {"first": noisy(gold, 0.05, 1), "worse": noisy(gold, 0.3, 2), "same": noisy(gold, 0.05, 1)}
-    systems = score_systems({name: scored(gold, found) for name, found in marks.items()}, 200, 0)
+    evaluations = [scored(gold, found) for found in marks.values()]
+    systems = [System(*one) for one in zip(marks, evaluations, resample(evaluations, 200), strict=True)]
     shown = table(systems)
     micro = shown.head.index("micro")
     assert [row[micro].endswith("*") for row in shown.rows] == [False, True, False]

@@ -46,7 +46,7 @@ class ConvertOptions:
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
     speaker: Annotated[
         tuple[str, ...],
-        Option('Name a speaker, such as 0="Ann Lee"; or a file of such lines.', OUTPUT, metavar="LABEL=NAME"),
+        Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
     ] = ()
     times: Annotated[
         bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)

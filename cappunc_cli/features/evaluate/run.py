@@ -10,8 +10,9 @@ from pathlib import Path
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample
+from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, resample
 from cappunc_cli.evaluation.pairs import NO_FOLD
-from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words, score_systems
+from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
@@ -93,7 +94,8 @@ def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several
     tested = {"bootstrap": f"{draws}x{options.seed}", **({"test": "paired"} if several else {})} if draws else {}
-    systems = score_systems(evaluations, draws, options.seed)
+    drawn = resample(list(evaluations.values()), draws, options.seed) if draws else [NOT_DRAWN] * len(evaluations)
+    systems = [System(*item, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
     return systems, signature_of(options, restorer, tested, samples)
 
 

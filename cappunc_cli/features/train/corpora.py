@@ -68,7 +68,7 @@ def split_turns(words: Sequence[Word]) -> list[Turn]:
 
 #: With fewer words than this, a network learns nothing that simple rules would not do.
 FEWEST_WORDS = 3000
-#: In a usable text at least one word in this many has a mark, and a capital.
+#: In a usable text at least one word in this many has a mark.
 _RARE = 50
 #: Saved in the model's directory, so that anyone can score the model again.
 HELDOUT = "heldout.txt"
@@ -101,28 +101,24 @@ def _is_timed(turn: Turn) -> bool:
     return turn.pauses is not None and any(pause is not None for pause in turn.pauses)
 
 
-def check_text(documents: Documents) -> tuple[int, str]:
-    """The number of words, and a warning for the user or ''; raises CappuncError for unsuitable text."""
+def check_text(documents: Documents) -> int:
+    """The number of words; raises CappuncError for unsuitable text."""
     turns = (turn for own in documents.values() for document in own for turn in document)
     tokens = Counter(token for turn in turns for token in turn.text.split())
     words = tokens.total()
     if words < FEWEST_WORDS:
         raise CappuncError(f"{words:,} words are too few to learn from; at least {FEWEST_WORDS:,} are needed")
-    marked = cased = small = shouted = 0
+    marked = cased = shouted = 0
     for token, count in tokens.items():
         bare, label = strip(token)
         marked += count * bool(label.mark)
-        if capital(bare) != bare:
-            cased += count
-            small += count * (label.case is Case.LOWER)
-            shouted += count * (label.case is Case.UPPER)
+        cased += count * (capital(bare) != bare)
+        shouted += count * (capital(bare) != bare and label.case is Case.UPPER)
     if marked * _RARE < words:
         raise CappuncError("the text has hardly any marks: only punctuated text teaches punctuation")
     if shouted * 2 > cased:
         raise CappuncError("most of the text is in capitals: only text in mixed case teaches capitals")
-    # Not for Georgian, Arabic, Hindi and other scripts without capitals.
-    lacks = cased * 2 > words and (cased - small) * _RARE < words
-    return words, "the text has hardly any capitals: the model will restore few" if lacks else ""
+    return words
 
 
 def heldout_ends(documents: Documents, share: float) -> str:

@@ -21,12 +21,11 @@ from tokenizers import Tokenizer
 from cappunc_cli.document.labels import MARKS, Case
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.train.corpora import HELDOUT, Corpus, Documents, check_text, heldout_ends, read_texts
-from cappunc_cli.features.train.dataset import prepare
+from cappunc_cli.features.train.dataset import Windows, prepare
 from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.features.train.options import TrainOptions
 from cappunc_cli.features.train.recipe import Recipe, custom_recipe
 from cappunc_cli.features.train.trainer import CHECKPOINT, Progress, train
-from cappunc_cli.features.train.windows import Windows
 from cappunc_cli.restoration.models.graph import Weights, build
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
@@ -47,11 +46,9 @@ def build_custom_model(
     work, heldout = output / _WORK, output / HELDOUT
     _check_output(output)
     documents = read_texts(list(map(Path, options.texts)), list(map(Path, options.timed)))
-    words, notice = check_text(documents)
+    words = check_text(documents)
     _record_order(options, work, documents)
     recipe = custom_recipe(options, work, words, list(documents))
-    if notice:
-        log(notice)
     log(f"{words:,} words{'; going on' if has_learnt(output) else ''}")
     heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
     text = prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})

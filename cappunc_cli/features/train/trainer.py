@@ -15,11 +15,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
-from cappunc_cli.features.train.dataset import PAIRED_MARKS
+from cappunc_cli.features.train.dataset import IGNORED, PAIRED_MARKS, Batch, Windows
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.spectral import pieces_of, vectors_from_own_text
-from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
 from cappunc_cli.restoration.models.graph import NetworkShape
 
 SAVE_EVERY = 240.0  # seconds
@@ -198,13 +197,12 @@ def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.d
 def score_heldout(
     network: JointNetwork, windows: Windows, names: Sequence[str], device: torch.device, words: int = 6000
 ) -> dict[str, float]:
-    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of corpora, timed ones also with pauses."""
+    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of corpora, timed ones with their pauses."""
     network.eval()
     scores: dict[str, float] = {}
-    timed = sorted(name for name in names if windows.streams[name].timed)
-    for name, show_pauses in [*((name, False) for name in names), *((name, True) for name in timed)]:
+    for name in names:
         found: tuple[list[NDArray[np.integer]], ...] = ([], [], [], [])
-        for batch in windows.heldout(name, 192, words, show_pauses):
+        for batch in windows.heldout(name, 192, words):
             with mixed_precision(device):
                 case, marks, *_ = network(*tensors(batch, device))
             known = batch.marks != IGNORED
@@ -212,9 +210,8 @@ def score_heldout(
             labels = FOLDED[best], FOLDED[batch.marks[known]], cases, batch.cases[known]
             for column, own in zip(found, labels, strict=True):
                 column.append(own)
-        key = f"{name}+pauses" if show_pauses else name
-        scores[key] = round(100 * micro_f1(*found[:2]), 2)
-        scores[f"{key} case"] = round(100 * micro_f1(*found[2:]), 2)
+        scores[name] = round(100 * micro_f1(*found[:2]), 2)
+        scores[f"{name} case"] = round(100 * micro_f1(*found[2:]), 2)
     network.train()
     return scores
 

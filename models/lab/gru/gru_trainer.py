@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.document.labels import LOWER
+from cappunc_cli.features.train.dataset import IGNORED, Batch
 from cappunc_cli.features.train.network import mixed_precision, read_weights
 from cappunc_cli.features.train.trainer import FOLDED, Learner, micro_f1, resume, run
-from cappunc_cli.features.train.windows import IGNORED, Batch
 from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.restoration.models.registry import ENGINES
 from models.lab.corpora import CORPORA
@@ -207,9 +207,8 @@ def score_heldout(network: RecurrentNetwork, windows: LabWindows, words: int = 6
     network.eval()
     scores: dict[str, float] = {}
     for name in largest_corpora(windows.recipe):
-        timed = windows.streams[name].timed
         found: tuple[list[NDArray[np.integer]], ...] = ([], [], [], [])
-        for batch in windows.heldout(name, 256, words, timed):
+        for batch in windows.heldout(name, 256, words):
             texts = words_of(batch)
             case, marks = truncated(network, texts, LOOK_AHEAD)
             known = texts.weights > 0

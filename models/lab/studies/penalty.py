@@ -47,7 +47,7 @@ TOKENS, BATCH, WORDS = 1_500_000, 2048, 6000
 def contradicting(network: RecurrentNetwork, windows: LabWindows, names: list[str]) -> tuple[float, float]:
     """The share of sentence ends before a word in lower case, as written and in the text."""
     ends, lower = [0, 0], [0, 0]
-    for batch in (batch for name in names for batch in windows.heldout(name, 256, WORDS, False)):
+    for batch in (batch for name in names for batch in windows.heldout(name, 256, WORDS)):
         texts = words_of(batch)
         case, marks = truncated(network, texts, LOOK_AHEAD)
         beside = (texts.weights[:, :-1] > 0) & (texts.weights[:, 1:] > 0)

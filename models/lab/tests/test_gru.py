@@ -14,7 +14,7 @@ pytest.importorskip("safetensors")
 
 from torch import Tensor, nn  # noqa: E402
 
-from cappunc_cli.features.train.windows import IGNORED  # noqa: E402
+from cappunc_cli.features.train.dataset import IGNORED  # noqa: E402
 from models.lab.gru.gru_export import build, parity  # noqa: E402
 from models.lab.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors, contradictions  # noqa: E402
 from models.lab.gru.gru_trainer import (  # noqa: E402

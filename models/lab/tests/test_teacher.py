@@ -11,8 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.dataset import Vocabulary, split
-from cappunc_cli.features.train.windows import IGNORED
+from cappunc_cli.features.train.dataset import IGNORED, Vocabulary, split
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.models.network import OnnxEngine
 from models.lab.recipe import LabRecipe

@@ -529,8 +529,7 @@ def test_what_a_format_has_no_room_for_is_not_lost_in_another() -> None:
 
 def test_names_that_are_asked_for_and_printed_once(tmp_path: Path) -> None:
     path = diarised(tmp_path / "a.json", "SPEAKER_00", "SPEAKER_01", "SPEAKER_01")
-    (tmp_path / "names.txt").write_text('# guests\nSPEAKER_01="Bob Ray"\n', "utf-8")
-    more = ("--lang", "en", "--speaker", "SPEAKER_00=Ann Lee", "--speaker", str(tmp_path / "names.txt"))
+    more = ("--lang", "en", "--speaker", "SPEAKER_00=Ann Lee", "--speaker", "SPEAKER_01=Bob Ray")
     assert converted(path, "txt", *more, "--times").count("Bob Ray:") == 1
     assert "<h2>Ann Lee</h2>" in converted(path, "html", *more)
     assert {s["speaker"] for s in json.loads(converted(path, "json", *more))["segments"]} == {"Ann Lee", "Bob Ray"}

@@ -10,9 +10,16 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case
 from cappunc_cli.features.train.corpora import Corpus, split_documents
-from cappunc_cli.features.train.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
+from cappunc_cli.features.train.dataset import (
+    IGNORED,
+    TokenStream,
+    Types,
+    Vocabulary,
+    Windows,
+    build_vocabulary,
+    read_stream,
+)
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.features.train.windows import IGNORED, Windows
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
 
