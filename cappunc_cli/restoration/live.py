@@ -24,9 +24,9 @@ from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
-from cappunc_cli.restoration.models.recurrent import GruEngine, GruWindow, Kept
+from cappunc_cli.restoration.models.recurrent import GruEngine, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Parted, probabilities_of_each, read_passage, written
+from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities_of_each, read_passage, written
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
@@ -75,7 +75,7 @@ class LiveRestorer:
 
     def feed(self, word: Word) -> list[str]:
         """Add the next word, and return the texts of the words that are due; raises CappuncError."""
-        parted = Parted.of([word], self._model.lexicons[self._options.conventions(self._model.config).code])
+        parted = as_read([replace(word, blank_before=False)], self._model, self._options)
         self._added.append(parted)
         self._words += parted.parts
         count = len(self._words) - len(self._committed) - self._look_ahead
@@ -150,11 +150,11 @@ class LiveGruRestorer(LiveRestorer):
         if self._options.pauses:
             gaps = [*pauses(self._words)[first:-1], silence]
         # One word more: a mark is decided together with the case of the next word.
-        window = GruWindow(bare, gaps, turn_ends(pending), min(count + 1, len(pending)), self._kept)
-        reading = engine.read(window)
+        wanted = min(count + 1, len(pending))
+        new, kept = engine.read(bare, gaps, turn_ends(pending), wanted, self._kept)
         # The state of the last word is not kept: the pause after it may not have been known.
-        self._kept = reading.kept[count : max(len(pending), count + 1)].copy()
-        rows = [*self._rows, *reading.rows]
+        self._kept = kept[count : max(len(pending), count + 1)].copy()
+        rows = [*self._rows, *new]
         first -= len(self._rows)
         self._rows = rows[: len(self._rows) + count][-_ROWS:]
         return first, np.array(rows)

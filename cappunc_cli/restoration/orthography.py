@@ -53,18 +53,12 @@ class DiacriticRestorer:
         Marks, case and the length of each word do not change.
         """
         texts = [normalise(text, self._language) for text in texts]
-        # Restored words are context for others; nearly always the second round changes nothing.
-        for _ in range(4):
-            bare = [strip(text)[0] for text in texts]
-            words = [self._language.spelled(word) for word in bare]
-            if sum(word.translate(self._plain) != word for word in words) * _RARE >= len(words):
-                break
-            best = zip(texts, bare, self._best_spellings(bare), strict=True)
-            new = [_respell(text, word, other) for text, word, other in best]
-            if new == texts:
-                break
-            texts = new
-        return texts
+        bare = [strip(text)[0] for text in texts]
+        words = [self._language.spelled(word) for word in bare]
+        if sum(word.translate(self._plain) != word for word in words) * _RARE >= len(words):
+            return texts
+        best = zip(texts, bare, self._best_spellings(bare), strict=True)
+        return [_respell(text, word, other) for text, word, other in best]
 
     def _best_spellings(self, bare: Sequence[str]) -> list[str]:
         """The most probable spelling of each bare word."""

@@ -76,10 +76,16 @@ def restored(
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
-    parted = Parted.of(words, model.lexicons[options.conventions(model.config).code])
+    lexicon = model.lexicons[options.conventions(model.config).code]
+    glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
+    signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
+    parts, owners = words, list(range(len(words)))
+    if signs:
+        owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
+        parts, owners = [part for part, _ in owned], [i for _, i in owned]
     if any(word.blank_before for word in words):
-        parted = replace(parted, parts=_with_paragraphs(parted.parts, model, options))
-    return parted
+        parts = _with_paragraphs(parts, model, options)
+    return Parted(words, parts, owners, signs)
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -139,9 +145,13 @@ def probabilities_of_each(
     others = [member.engine.predict(bare, silence, turns, together) for member, _ in members]
     read = model.engine.predict(bare, silence, turns, together)
     for own in chunks:
-        theirs = [merge(islice(other, len(own))) for other in others]
         rows = merge(islice(read, len(own)), progress)
-        yield model.averaged(rows, theirs, code) if theirs and own else rows
+        if own and members:
+            shares = [np.float32(share) for _, share in members]
+            rows *= 1 - np.sum(shares, dtype=np.float32)
+            for other, share in zip(others, shares, strict=True):
+                rows += share * merge(islice(other, len(own)))
+        yield rows
 
 
 def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:
@@ -194,7 +204,9 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
         first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, len(words))
         section, passage = words[first:last], read_passage(words[first:last], rows[first:last], model, options)
         if options.existing == "recheck":
-            section = _without_wrong_marks(section, passage)
+            # Without the marks that are nearly certainly wrong.
+            checked = written(section, passage, recheck(passage, find_missing(passage).lacks_marks))
+            section = [replace(word, text=text) for word, text in zip(section, checked, strict=True)]
             passage = read_passage(section, rows[first:last], model, replace(options, existing="auto"))
         texts += written(section, passage, decode(passage))[start - first : stop - first]
     return texts
@@ -204,12 +216,6 @@ def written(words: Sequence[Word], passage: Passage, labels: Sequence[Label]) ->
     """The texts of a passage's words with other labels."""
     new = zip(words, passage.labels, passage.bare, labels, strict=True)
     return [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
-
-
-def _without_wrong_marks(words: Sequence[Word], passage: Passage) -> list[Word]:
-    """The words without the marks that are nearly certainly wrong."""
-    texts = written(words, passage, recheck(passage, find_missing(passage).lacks_marks))
-    return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +231,6 @@ class Parted:
     owners: Sequence[int]
     signs: Mapping[int, Sequence[tuple[int, int]]]
 
-    @classmethod
-    def of(cls, words: Sequence[Word], lexicon: Lexicon) -> Parted:
-        """The words in parts."""
-        written = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
-        signs = {i: found for i, text in written if (found := _signs(text, lexicon))}
-        if not signs:
-            return cls(words, words, range(len(words)), {})
-        owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
-        return cls(words, [part for part, _ in owned], [i for _, i in owned], signs)
-
     @property
     def bare(self) -> tuple[str, ...]:
         """The parts without marks and case."""
@@ -243,28 +239,27 @@ class Parted:
     def whole(self, part: int, text: str) -> str:
         """The word of a part without its marks, if the part without its own were `text`."""
         owner = self.owners[part]
-        word, signs = self.words[owner].text, self.signs.get(owner)
-        if signs is None:
+        if owner not in self.signs:
             return text
-        number = part - bisect_left(self.owners, owner)
-        start = signs[number - 1][1] if number else 0
-        bare, label = cached_strip(word[start : signs[number][0] if number < len(signs) else len(word)])
-        start += len(label.before)
-        new, (_, marks) = word[:start] + text + word[start + len(bare) :], cached_strip(word)
-        return new[len(marks.before) : len(new) - len(marks.after)]
+        first = bisect_left(self.owners, owner)
+        texts = [one.text for one in self.parts[first : first + len(self.signs[owner]) + 1]]
+        label = cached_strip(texts[part - first])[1]
+        texts[part - first] = f"{label.before}{text}{label.after}"
+        return cached_strip(self.words[owner].text)[1].inside(self._glued(owner, iter(texts)))
 
     def joined(self, texts: Sequence[str]) -> list[str]:
         """One text for each word, given those of the parts."""
         rest = iter(texts)
-        found = []
-        for i, word in enumerate(self.words):
-            text = next(rest)
-            for start, stop in self.signs.get(i, ()):
-                sign = word.text[start:stop]
-                text += ("" if text.endswith(sign) else sign) + next(rest)
-            same = i not in self.signs or fold(cached_strip(text)[0]) == fold(cached_strip(word.text)[0])
-            found.append(text if same else word.text)
-        return found
+        return [self._glued(i, rest) for i in range(len(self.words))]
+
+    def _glued(self, number: int, texts: Iterator[str]) -> str:
+        """The next text of a word, given those of its parts; the word itself if its letters would change."""
+        old, text = self.words[number].text, next(texts)
+        if number not in self.signs:
+            return text
+        for start, stop in self.signs[number]:
+            text += ("" if text.endswith(old[start:stop]) else old[start:stop]) + next(texts)
+        return text if fold(cached_strip(text)[0]) == fold(cached_strip(old)[0]) else old
 
 
 def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
@@ -278,21 +273,10 @@ def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
 def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
     text, first = word.text, 0
-    if not signs:
-        yield word
-        return
-    for start, stop in (*signs, (len(text), len(text))):
+    for start, stop in signs:
         own = text[first:stop] if cached_strip(text[first:stop])[1].after else text[first:start]
-        begins, ends = first == 0, stop == len(text)
-        yield replace(
-            word,
-            text=own,
-            start=word.start if begins else None,
-            end=word.end if ends else None,
-            places=(),
-            sound=word.sound and begins,
-            preceded=word.preceded and begins,
-            followed=word.followed or not ends,  # no mark comes between a word and the sign after it
-            blank_before=word.blank_before and begins,
-        )
+        # No mark comes between a word and the sign after it.
+        yield replace(word, text=own, end=None, places=(), followed=True)
+        word = replace(word, start=None, places=(), sound=False, preceded=False, blank_before=False)
         first = stop
+    yield replace(word, text=text[first:]) if signs else word

@@ -13,6 +13,7 @@ case are decided apart. --marks-given: the marks of the reference are kept, so t
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cappunc_cli import formats
 from cappunc_cli.cli.commands import Command, command
@@ -37,8 +41,9 @@ from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, sign
 from cappunc_cli.files.output import Reporter, write_json
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
-from cappunc_cli.restoration.decoding.decoder import mark_scores, written_labels
-from cappunc_cli.restoration.decoding.evidence import no_evidence
+from cappunc_cli.restoration.decoding.decoder import decide, mark_scores, written_labels
+from cappunc_cli.restoration.decoding.evidence import evidence, no_evidence
+from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.decoding.passage import place_marks
 from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
 from models.lab.calibration import calibration_error, restored
@@ -113,6 +118,9 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
     if "--marks-given" in variants:
         changed = replace(changed, existing="keep", sensitivity=0.0)  # hardly any are missing
     restorer = replace(restorer, options=changed)
+    # A chain over the marks (chain.py), which only experiments have.
+    config = Path(options.scored.model or "") / "config.json"
+    transitions = json.loads(config.read_text("utf-8")).get("crf") if config.is_file() else None
     samples, rows, fold = [], [], FOLD if options.fold else NO_FOLD
     for source in documents(options):
         words = list(lowered(source) if "--marks-given" in variants else source.stripped())
@@ -123,6 +131,8 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
         texts, own = restored(words, restorer, fold)
         if words and "--independent" in variants:
             texts = apart(words, restorer)
+        elif words and transitions:
+            texts = chained(words, restorer, np.array(transitions))
         samples.append(Sample(source.name, [word.text for word in source.words], texts))
         rows.append(own)
     told = dict(VARIANTS[variant].split(":") for variant in sorted(variants))
@@ -141,6 +151,15 @@ def apart(words: list[Word], restorer: Restorer) -> list[str]:
     marks = mark_scores(passage, no_evidence(len(words))).argmax(1)
     labels = written_labels(passage, passage.posteriors.cases.argmax(1), place_marks(passage, marks))
     return written(words, passage, labels)
+
+
+def chained(words: list[Word], restorer: Restorer, transitions: NDArray[np.float64]) -> list[str]:
+    """The texts of words whose marks are the best sequence by the scores and the `transitions` between them."""
+    model, options = restorer.model, restorer.options
+    passage = read_passage(words, probabilities(words, model, options), model, options)
+    known = evidence(passage)
+    known.marks = viterbi(mark_scores(passage, known), transitions).astype(np.int8)
+    return written(words, passage, decide(passage, known))
 
 
 def documents(options: LabOptions) -> Iterator[Source]:

@@ -33,7 +33,7 @@ MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 @pytest.fixture
 def model(tiny_model: Path) -> Model:
     """A model whose probabilities the test gives; it is never run."""
-    config = replace(ModelConfig.load(tiny_model), bias={}, crf=None)
+    config = replace(ModelConfig.load(tiny_model), bias={})
     return Model(config, engine=None, lexicons=Lexicons())  # type: ignore[arg-type]
 
 

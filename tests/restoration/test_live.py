@@ -133,9 +133,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[int | None]]:
         asked.append(list(pauses))
         return predict(engine, words, pauses, turns, chunks)
 
-    def reading(engine: GruEngine, window: Any) -> Any:
-        asked.append(list(window.pauses))
-        return read(engine, window)
+    def reading(engine: GruEngine, words: Any, pauses: Any, *others: Any) -> Any:
+        asked.append(list(pauses))
+        return read(engine, words, pauses, *others)
 
     monkeypatch.setattr(OnnxEngine, "predict", predicting)
     monkeypatch.setattr(GruEngine, "read", reading)

@@ -13,7 +13,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.live import LiveGruRestorer
 from cappunc_cli.restoration.models.model import load_model
-from cappunc_cli.restoration.models.recurrent import GruEngine, GruWindow
+from cappunc_cli.restoration.models.recurrent import GruEngine
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_gru"), "cpu", engine="gru")
 ENGINE = MODEL.engine
@@ -26,17 +26,16 @@ BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "londo
 def test_continuing_from_kept_states_equals_reading_the_whole_text() -> None:
     words, rng = [Random(3).choice(BARE) for _ in range(30)], Random(8)
     pauses = [rng.choice([None, 0, 300, 900]) for _ in words]
-    both = ENGINE.read(GruWindow(words, pauses, [False] * 30, 30, None))
+    both, _ = ENGINE.read(words, pauses, [False] * 30, 30)
     for keep_pending in (True, False):
         kept, rows = None, []
         for i in range(0, 30, 5):
             # Every run sees all the words that follow.
-            window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, kept)
-            found = ENGINE.read(window)
+            found, states = ENGINE.read(words[i:], pauses[i:], [False] * (30 - i), 5, kept)
             # Keep the word before the next window and the pending ones but the last, or only the former.
-            kept = found.kept[5:-1] if keep_pending else found.kept[5:6]
-            rows.append(found.rows)
-        np.testing.assert_allclose(np.concatenate(rows), both.rows, atol=1e-5)
+            kept = states[5:-1] if keep_pending else states[5:6]
+            rows.append(found)
+        np.testing.assert_allclose(np.concatenate(rows), both, atol=1e-5)
 
 
 @given(st.lists(st.sampled_from(BARE), min_size=1, max_size=40), st.integers(0, 9), st.integers(1, 3))
@@ -66,5 +65,5 @@ def test_chunks_are_read_as_separate_texts() -> None:
     chunks = [Chunk(0, 20), Chunk(10, 30), Chunk(30, 50)]
     for chunk, rows in ENGINE.predict(words, [None] * 50, [False] * 50, chunks):
         size = len(chunk)
-        alone = ENGINE.read(GruWindow(words[chunk.start : chunk.stop], [None] * size, [False] * size, size, None))
-        np.testing.assert_allclose(rows, alone.rows, atol=1e-5)
+        alone, _ = ENGINE.read(words[chunk.start : chunk.stop], [None] * size, [False] * size, size)
+        np.testing.assert_allclose(rows, alone, atol=1e-5)

@@ -30,8 +30,8 @@ from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     NONE,
     PERIOD,
-    CueBreaks,
     Flags,
+    Numbers,
     Passage,
     Posteriors,
     Probabilities,
@@ -54,18 +54,14 @@ _OPEN_MARKS = "…;"
 Frequencies = npt.NDArray[np.float64]
 
 
-def find_cue_breaks(words: Sequence[Word], gaps: Sequence[int | None]) -> CueBreaks | None:
-    """Where captions end, given the pauses after the words (ms).
+def find_cue_breaks(words: Sequence[Word], gaps: Sequence[int | None]) -> Numbers | None:
+    """Where captions end, given the pauses after the words (ms), [n]: 1 at a last word, 2 if silence follows, else 0.
 
     None if there is a single cue, or the cues are no captions (see `cue_ends`).
     """
-    last = np.array(cue_ends(words), np.bool_)
-    ends = np.flatnonzero(last)
-    if not len(ends):
-        return None
-    silence = np.zeros_like(last)
-    silence[ends] = [(gaps[i] or 0) > tuned.SILENCE for i in ends.tolist()]
-    return CueBreaks(last, silence)
+    last = cue_ends(words)
+    breaks = [end and 1 + ((gap or 0) > tuned.SILENCE) for end, gap in zip(last, gaps, strict=True)]
+    return np.array(breaks, np.int8) if any(last) else None
 
 
 def with_allowed_marks(passage: Passage) -> Passage:
@@ -110,12 +106,12 @@ def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
     return replace(text, marks=marks)
 
 
-def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Posteriors:
+def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags) -> Posteriors:
     """Reweight the marks by their position in captions, and the capitals after them.
 
     Ends of turns are left alone, because the network knows of the change of speaker.
     """
-    ends, inside = cues.last & ~turn_ends, ~cues.last & ~turn_ends
+    ends, silence, inside = (where & ~turn_ends for where in (cues > 0, cues == 2, cues == 0))
     if not ends.any() or not inside.any():
         return text
     marks = text.marks.copy()
@@ -124,12 +120,12 @@ def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Pos
     at_ends = _estimate(kinds[ends], overall, overall)
     # If sentence ends are rarer at cue ends, that only repeats what the pauses of zero have told the network.
     if at_ends[_ENDS] > overall[_ENDS]:
-        at_silence = _estimate(kinds[ends & cues.silence], overall, at_ends)
+        at_silence = _estimate(kinds[silence], overall, at_ends)
         # Silence cannot make sentence ends rarer: then there are too few words to tell.
         if at_silence[_ENDS] <= at_ends[_ENDS]:
             at_silence = at_ends
-        _reweight(marks, ends & cues.silence, at_silence / overall)
-        _reweight(marks, ends & ~cues.silence, at_ends / overall)
+        _reweight(marks, silence, at_silence / overall)
+        _reweight(marks, ends & ~silence, at_ends / overall)
         _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** tuned.INSIDE)
     weighed = replace(text, marks=marks)
     return replace(weighed, cases=reweigh_cases(text, weighed))

@@ -1,9 +1,8 @@
 """Decode probabilities to labels: the most probable marks and cases that go together.
 
 A word's case depends only on the mark before it. So what a sentence end costs the case of the next word is added to the
-score of that mark (to the degree of the config's `consistency`), and the marks can then be chosen on their own: by
-argmax, or by Viterbi with a trained CRF. The result is the exact optimum of these scores under the hard rules, so more
-sensitivity never means fewer marks.
+score of that mark (to the degree of the config's `consistency`), and the marks can then be chosen on their own. The
+result is the exact optimum of these scores under the hard rules, so more sensitivity never means fewer marks.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
-from cappunc_cli.restoration.decoding.paired_marks import place_paired_marks, viterbi
+from cappunc_cli.restoration.decoding.paired_marks import place_paired_marks
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
     NONE,
     PERIOD,
-    Flags,
     Indices,
     Passage,
     PlacedMarks,
     Posteriors,
     Probabilities,
     columns,
+    move,
     place_marks,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
@@ -61,7 +60,7 @@ _UNCLOSED = [NONE, *_CONTINUING]
 #: Those that can end a text, and the others.
 _FINAL = [*ENDS, MARK_CLASSES.index("…")]
 _NOT_FINAL = [i for i in range(len(MARK_CLASSES)) if i not in _FINAL]
-_COLON, _DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
+_DASH = MARK_CLASSES.index("—")
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
 #: For each mark, the column of `Evidence.gap_cost`.
@@ -69,8 +68,6 @@ _KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
 
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5
-#: The longest name of a speaker, in words.
-_LONGEST_LABEL = 5
 
 
 def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
@@ -127,7 +124,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
 
     The passage must be one `with_allowed_marks`; `known` is the evidence of its existing labels.
     """
-    text, config, committed = passage.posteriors, passage.config, passage.committed
+    text, committed = passage.posteriors, passage.committed
     if committed:
         known.cases[:committed], known.marks[:committed] = columns(passage.labels[:committed])
     capital = shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
@@ -136,23 +133,16 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * text.end_probability()[committed - 1]
     scores = mark_scores(passage, known)
-    marks = viterbi(scores, np.array(config.crf)) if config.crf else scores.argmax(1)
-    new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
-    # Not in live captions, which are decided one word at a time.
-    if len(new_colons) and not committed and not passage.continues:
-        speakers = _accidental_labels(text, marks, within, passage.turn_ends, new_colons)
-        text = replace(text, cases=without_upper(text, speakers))
-        for _, stop in speakers:
-            scores[stop - 1, _COLON] = -np.inf
-            marks[stop - 1] = scores[stop - 1].argmax()
+    marks = scores.argmax(1)
     if passage.asked or passage.conventions.opening:
         placed = place_paired_marks(passage, marks, scores, known.marks < 0)
     else:
         placed = place_marks(passage, marks)
-    titles = np.flatnonzero(text.has[WordProperty.TITLE][:-1]).tolist()
-    if titles and not committed:
+    titles = np.append(False, text.has[WordProperty.TITLE][:-1]) & ~text.has[WordProperty.INITIALISM]
+    if titles.any() and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
-        text = replace(text, cases=without_upper(text, [(i + 1, i + 2) for i in titles]))
+        text = replace(text, cases=text.cases.copy())
+        move(text.cases, UPPER, CAPITAL, titles)
     is_capital = capital_probability(passage, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return written_labels(passage, cases, placed)
@@ -211,24 +201,6 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     shows = known.capitals & ~text.has[WordProperty.LOWER_WITHIN]
     bonus: Probabilities = np.where(shows, nats, np.float32(0))
     return bonus
-
-
-def _accidental_labels(
-    text: Posteriors, marks: Indices, within: Probabilities, turns: Flags, colons: Indices
-) -> list[tuple[int, int]]:
-    """(start, stop) of words that would turn into a speaker label, as transcripts have them: `Ms. DELGADO:`.
-
-    They are names at the start of a sentence with one of the new `colons` after them; existing labels are not words of
-    the text.
-    """
-    spans = []
-    starts = np.append(True, (text.ended(marks) | turns)[:-1])
-    for i in colons.tolist():
-        start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
-        # The first word is capital anyway, so a single word must be in upper case.
-        if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
-            spans.append((start, i + 1))
-    return spans
 
 
 def shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
@@ -294,17 +266,6 @@ def capital_form(text: Posteriors) -> Indices:
     cases: Indices = 1 + forms.argmax(1)
     cases[(cases == CAPITAL) & text.has[WordProperty.INITIALISM]] = UPPER  # never `U.s.`
     cases[(cases == CAPITAL) & text.has[WordProperty.ALWAYS_MIXED]] = MIXED
-    return cases
-
-
-def without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
-    """The cases [n, 4] with capital in place of upper in these spans, except for initialisms."""
-    cases = text.cases.copy()
-    names = ~text.has[WordProperty.INITIALISM]
-    for start, stop in places:
-        changed = np.arange(start, stop)[names[start:stop]]
-        cases[changed, CAPITAL] += cases[changed, UPPER]
-        cases[changed, UPPER] = 0
     return cases
 
 

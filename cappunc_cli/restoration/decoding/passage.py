@@ -84,14 +84,6 @@ class Posteriors:
         return ended
 
 
-@dataclass(frozen=True, slots=True)
-class CueBreaks:
-    """Where captions end: flags [n] of their `last` words, and of those among them that `silence` follows."""
-
-    last: Flags
-    silence: Flags
-
-
 @dataclass(slots=True)
 class Passage:
     """At least one word, in columns [n], with the model's probabilities: its `rows` [n, cases + marks + around].
@@ -100,7 +92,7 @@ class Passage:
     give the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired ones of `asked`. The
     speaker changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may
     part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
-    of cues; `cues` says where captions end, or is None if that is no evidence. The first `committed` words have been
+    of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been
     output already and cannot change. If the text `continues`, it does not end with the last word.
     """
 
@@ -111,7 +103,7 @@ class Passage:
     followed: Flags
     preceded: Flags
     cue_starts: Flags
-    cues: CueBreaks | None
+    cues: Numbers | None
     config: ModelConfig
     options: Options
     conventions: Language

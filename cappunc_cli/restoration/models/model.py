@@ -8,11 +8,8 @@ from os import PathLike, fspath
 from types import NoneType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.options import load_reference
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import (
     ENGINES,
@@ -48,14 +45,6 @@ class Model:
     def members(self, language: str) -> list[tuple[Model, float]]:
         """The other models, with their shares, that have a language."""
         return [(member, part) for member, part in self.ensemble if language in member.config.languages]
-
-    def averaged(self, rows: Rows, others: Sequence[Rows], language: str) -> Rows:
-        """The rows of a text in a language, averaged with those of its `members`, which are the `others`."""
-        parts = [np.float32(part) for _, part in self.members(language)]
-        mixed: Rows = rows * (1 - np.sum(parts, dtype=np.float32))
-        for other, part in zip(others, parts, strict=True):
-            mixed += part * other
-        return mixed
 
 
 def load_model(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,33 +25,6 @@ from cappunc_cli.restoration.models.session import first_line, load_graph
 Kept = npt.NDArray[np.float32]
 
 _INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")
-
-
-@dataclass(frozen=True, slots=True)
-class GruWindow:
-    """Bare words, the milliseconds after each (None: unknown), and whether the speaker changes after it.
-
-    Probabilities are computed for the first `wanted` words, at least one. `kept` holds the states from earlier runs: of
-    the word before the window and of its first words, but never of the last word, whose pause and turn are not known
-    yet; None at the start of a text.
-    """
-
-    words: Sequence[str]
-    pauses: Sequence[int | None]
-    turns: Sequence[bool]
-    wanted: int
-    kept: Kept | None
-
-
-@dataclass(frozen=True, slots=True)
-class GruReading:
-    """The probabilities [wanted, cases + marks] of a window's first words, and the states `kept` of those read so far.
-
-    The first row of `kept` belongs to the word before the window.
-    """
-
-    rows: Rows
-    kept: Kept
 
 
 class GruEngine:
@@ -82,26 +54,38 @@ class GruEngine:
         """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks], read as a separate text."""
         for chunk in chunks:
             own = slice(chunk.start, chunk.stop)
-            yield chunk, self.read(GruWindow(words[own], pauses[own], turns[own], len(chunk), None)).rows
+            yield chunk, self.read(words[own], pauses[own], turns[own], len(chunk))[0]
 
-    def read(self, window: GruWindow) -> GruReading:
-        """Read a window; raises CappuncError."""
-        before = self._initial if window.kept is None else window.kept
-        known, wanted = len(before) - 1, window.wanted
-        new = window.words[known:]
+    def read(
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        wanted: int,
+        before: Kept | None = None,
+    ) -> tuple[Rows, Kept]:
+        """The probabilities [wanted, cases + marks] of the first `wanted` words, and the states of those read so far.
+
+        `pauses` and `turns` are as in `predict`. `before` are the states from an earlier run: of the word before the
+        first one, and of further words, but never of the last, whose pause and turn are not known yet; None at the
+        start of a text. The result has those states, too. Raises CappuncError.
+        """
+        before = self._initial if before is None else before
+        known = len(before) - 1
+        new = words[known:]
         pieces = self.encoder.pieces(new)
         ids = np.full((len(new), 1, max(map(len, pieces))), self.encoder.padding, np.int64)
         for i, own in enumerate(pieces):
             ids[i, 0, : len(own)] = own
-        gaps = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses[known:]]
-        after = [turn * self._turn_offset + gap for gap, turn in zip(gaps, window.turns[known:], strict=True)]
+        gaps = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in pauses[known:]]
+        after = [turn * self._turn_offset + gap for gap, turn in zip(gaps, turns[known:], strict=True)]
         feeds = {
             "input_ids": ids,
             "after": np.array([after], np.int64).T,
             "known_after": np.array([[*after[:-1], 0]], np.int64).T,
             "kept": before[:, None],
-            "lengths": np.array([len(window.words)], np.int32),
-            "count": np.array([len(window.words)]),
+            "lengths": np.array([len(words)], np.int32),
+            "count": np.array([len(words)]),
             # The forward state of the last word is not needed until its own probabilities are wanted.
             "read": np.array([max(len(new) - 1, wanted - known, 1)]),
             "wanted": np.array([wanted]),
@@ -110,4 +94,4 @@ class GruEngine:
             rows, read = self._session.run(["probabilities", "read_words"], feeds)
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed: {first_line(error)}") from error
-        return GruReading(rows[:, 0], np.concatenate([before, read[:, 0]]))
+        return rows[:, 0], np.concatenate([before, read[:, 0]])

@@ -71,12 +71,11 @@ class ModelConfig:
     `overlap` and `min_words_cut` are words; `max_pieces` counts subword pieces, [CLS] and [SEP] included.
     `pause_bins_ms` are ascending bin edges.
 
-    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one, and `crf` (nats, [from]
-    [to]) from one mark to the next. The last word of a text ends a sentence if the model gives that a probability of at
-    least `end_share`. `consistency` (0 to 1) is the share of the model's doubt about a capital that counts against a
-    sentence end before it. `fast` marks the faster one of a language's two models. `ensemble` maps other models to
-    their shares (0 to 1 in all) of the probabilities of texts in their languages. `files` maps file names to their
-    SHA-256.
+    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one. The last word of a text
+    ends a sentence if the model gives that a probability of at least `end_share`. `consistency` (0 to 1) is the share
+    of the model's doubt about a capital that counts against a sentence end before it. `fast` marks the faster one of a
+    language's two models. `ensemble` maps other models to their shares (0 to 1 in all) of the probabilities of texts in
+    their languages. `files` maps file names to their SHA-256.
     """
 
     name: str
@@ -88,7 +87,6 @@ class ModelConfig:
     pause_bins_ms: tuple[int, ...]
     licence: str = ""
     bias: Mapping[str, float] = field(default_factory=dict)
-    crf: tuple[tuple[float, ...], ...] = ()
     consistency: float = 0.0
     end_share: float = 0.15
     around: tuple[PairedMark, ...] = ()
@@ -138,7 +136,7 @@ _TYPE_NAMES = {
 _FIELDS: dict[str, Any] = {
     "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
     "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
-    "end_share": float, "around": [str], "files": {str: str}, "fast": bool, "ensemble": {str: float}, "crf": [[float]],
+    "end_share": float, "around": [str], "files": {str: str}, "fast": bool, "ensemble": {str: float},
 }  # fmt: skip
 _OPTIONAL = {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
@@ -162,7 +160,7 @@ def _check_consistency(config: ModelConfig) -> None:
     """Raise BadModel or WrongUsage for values that contradict each other."""
     around = {*config.around}
     unknown = next((mark for mark in config.bias if mark not in (*MARK_CLASSES, *around)), "")
-    crf, size, shares = config.crf, len(MARK_CLASSES), config.ensemble.values()
+    shares = config.ensemble.values()
     for wrong, message in (
         (len(around) < len(config.around), "around: a label is listed twice"),
         (len(QUOTE_PAIR & around) == 1, "around: must name both quotation marks or none"),
@@ -172,7 +170,6 @@ def _check_consistency(config: ModelConfig) -> None:
         (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
         (min(shares, default=0) < 0 or sum(shares) > 1, "ensemble: shares must be at least 0, and at most 1 in all"),
         (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
-        (crf and {*map(len, (crf, *crf))} != {size}, f"crf: every row must have a number for each of the {size} marks"),
     ):
         if wrong:
             raise BadModel(message)

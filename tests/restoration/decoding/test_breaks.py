@@ -14,7 +14,7 @@ from cappunc_cli.document.pauses import cue_ends, pauses
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding import breaks
 from cappunc_cli.restoration.decoding.breaks import part_turns
-from cappunc_cli.restoration.decoding.passage import CueBreaks, Posteriors
+from cappunc_cli.restoration.decoding.passage import Posteriors
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(mark) for mark in ("", ",", "."))
@@ -41,7 +41,7 @@ def weighed_text(
     text: Posteriors, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
 ) -> Posteriors:
     last, turned, silent = (np.array(flags or [False] * len(ends), bool) for flags in (ends, turns, silence))
-    return breaks.weigh_cue_breaks(text, CueBreaks(last, silent), turned)
+    return breaks.weigh_cue_breaks(text, last.astype(np.int8) + (last & silent), turned)
 
 
 def captions(count: int, doubtful: float) -> tuple[np.ndarray, list[bool]]:
@@ -111,8 +111,7 @@ def test_captions_that_are_followed_by_silence() -> None:
     words[4] = replace(words[4], sound=True)
     found = breaks.find_cue_breaks(words, pauses(words))
     assert found is not None
-    assert found.last.tolist() == [True] * 5 + [False]
-    assert found.silence.tolist() == [False, False, True, True, False, False]
+    assert found.tolist() == [1, 1, 2, 2, 1, 0]
     assert breaks.find_cue_breaks([], []) is None
 
 

@@ -46,11 +46,11 @@ def test_the_tiny_model_is_what_its_script_makes(tmp_path: Path) -> None:
 def test_config_is_read(model: Path) -> None:
     config = ModelConfig.load(TINY)
     assert (config.window, config.overlap, config.min_words_cut) == (24, 8, 2)
-    assert (config.crf, config.around) == ((), ())
-    change(model, around=["–", "¿"], bias={"¿": 0.5}, crf=[[0.5] * 9] * 9)
+    assert config.around == ()
+    change(model, around=["–", "¿"], bias={"¿": 0.5})
     config = ModelConfig.load(model)
     assert config.around == (PairedMark.OPEN_DASH, PairedMark.OPEN_QUESTION)
-    assert (config.bias, config.crf) == ({"¿": 0.5}, ((0.5,) * 9,) * 9)
+    assert config.bias == {"¿": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_config_is_read(model: Path) -> None:
         ({"bias": {",": float("nan")}}, "bias: must be below"),
         ({"bias": {",": 10**400}}, "bias: must be below"),
         ({"pause_bins_ms": [10**30]}, "pause_bins_ms: must be below"),
-        ({"crf": [[0]]}, "crf: every row"),
-        ({"crf": {"start": [0]}}, "crf: must be a list"),
+        ({"files": ["a"]}, "files: must be an object"),
+        ({"around": {"¿": 1}}, "around: must be a list"),
         ({"consistency": 2}, "consistency: must be between 0 and 1"),
         ({"around": ["«"]}, "around: unknown '«'"),
         ({"around": ["¿", "¿"]}, "around: a label is listed twice"),
