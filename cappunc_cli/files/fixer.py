@@ -26,7 +26,7 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise, space_marks
-from cappunc_cli.restoration.pipeline import restored
+from cappunc_cli.restoration.pipeline import restore
 from cappunc_cli.spelling.speller import Respelled, respell
 
 #: Smallest share of a file in languages with a model.
@@ -132,7 +132,7 @@ class Fixer:
             return []
         if self.request.diacritics != "keep":
             words = self._with_diacritics(words)
-        new = restored(words, self.model, self.options, progress)
+        new = restore(words, self.model, self.options, progress)
         if document.format in RUNNING_TEXT and self.language.spaced:
             return space_marks(document.texts, new, self.language)
         return new

@@ -62,13 +62,6 @@ def restore(
         require("the text of a word", word.text, str, "a str")
         for time in (word.start, word.end):
             require("a time", time, (Integral, NoneType), "whole milliseconds or None")
-    return restored(words, model, options, progress)
-
-
-def restored(
-    words: Sequence[Word], model: Model, options: Options, progress: Callable[[int], None] | None = None
-) -> list[str]:
-    """As `restore`, of words that are known to be valid."""
     read = as_read(words, model, options)
     new = rewrite(read.parts, probabilities(read.parts, model, options, progress), model, options)
     return read.joined(new) if read.signs else new

@@ -23,7 +23,7 @@ from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, model_languages
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import restored
+from cappunc_cli.restoration.pipeline import restore
 from cappunc_cli.version import __version__
 
 #: Bootstrap samples of a comparison by default.
@@ -143,7 +143,7 @@ class Restorer:
         written = [word.text for word in source.words]
         if not words:
             return Sample(source.name, written, [])
-        return Sample(source.name, written, restored(words, self.model, self.options), starts(words))
+        return Sample(source.name, written, restore(words, self.model, self.options), starts(words))
 
 
 def restorer_of(options: EvalOptions) -> Restorer:

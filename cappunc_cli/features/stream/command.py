@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from queue import Empty, SimpleQueue
-from threading import Event, Semaphore, Thread
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, Queue
+from threading import Event, Thread
 
 import typer
 
@@ -30,6 +30,8 @@ from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
+#: Seconds between two looks whether Ctrl-C was pressed.
+_LOOK = 0.1
 
 
 def stream(context: typer.Context, options: StreamOptions) -> None:
@@ -105,61 +107,44 @@ def _pipe(output: LiveOutput, reporter: Reporter, *, keep_ending: bool) -> bool:
     With `keep_ending`, the white space that ends the input ends the output, too.
     """
     source = LiveInput(lambda error: reporter.error(about(error, "<stdin>")))
-    with _input() as (receive, is_stopped):
-        interrupted = False
-        while not is_stopped() and (data := receive(output.timeout())) != b"":
-            for piece in source.pieces(data or b""):
-                if interrupted := is_stopped():
-                    break
-                output.take(piece)
+    stopped, blocks = Event(), Queue[bytes | OSError](1)
+
+    def stop(*_: object) -> None:
+        stopped.set()
+        signal.signal(signal.SIGINT, previous)  # a second Ctrl-C ends the program at once
+
+    previous = signal.signal(signal.SIGINT, stop)
+    # Only a thread can wait for a pipe on every platform.
+    Thread(target=_read, args=(blocks,), daemon=True).start()
+    data: bytes | OSError = b" "
+    broken_off = False
+    try:
+        while data and not stopped.is_set():
+            with suppress(Empty):
+                data = blocks.get(timeout=min(output.timeout() or _LOOK, _LOOK))
+                if isinstance(data, OSError):
+                    raise about(data, "standard input")
+                for piece in source.pieces(data):
+                    if broken_off := stopped.is_set():
+                        break
+                    output.take(piece)
             output.write_overdue()
-        for piece in () if interrupted else source.rest(is_stopped()):
+        for piece in () if broken_off else source.rest(stopped.is_set()):
             output.take(piece)
         output.end()
         if keep_ending:
             _write(source.ending)
-    return is_stopped()
-
-
-@contextmanager
-def _input() -> Iterator[tuple[Callable[[float | None], bytes | None], Callable[[], bool]]]:
-    """Two functions: the next bytes of standard input (b"" at its end), and whether Ctrl-C was pressed.
-
-    The first takes a timeout in seconds and returns None when it expires. A second Ctrl-C ends the program at once.
-    """
-    # Only a thread can wait for a pipe on every platform, and only a SimpleQueue may be filled by a signal handler.
-    inbox: SimpleQueue[bytes | OSError | None] = SimpleQueue()
-    slot, stopped, handle = Semaphore(), Event(), standard_input().fileno()
-
-    def read() -> None:
-        data: bytes | OSError | None = None
-        while data != b"" and not isinstance(data, OSError):
-            slot.acquire()
-            try:
-                data = os.read(handle, _BLOCK)
-            except OSError as error:
-                data = error
-            inbox.put(data)
-
-    def stop(*_: object) -> None:
-        stopped.set()
-        signal.signal(signal.SIGINT, previous)
-        inbox.put(None)
-
-    def receive(seconds: float | None) -> bytes | None:
-        try:
-            data = inbox.get(timeout=seconds)
-        except Empty:
-            return None
-        if isinstance(data, OSError):
-            raise about(data, "standard input")
-        if data is not None:
-            slot.release()
-        return data
-
-    previous = signal.signal(signal.SIGINT, stop)
-    Thread(target=read, daemon=True).start()
-    try:
-        yield receive, stopped.is_set
     finally:
         signal.signal(signal.SIGINT, previous)
+    return stopped.is_set()
+
+
+def _read(blocks: Queue[bytes | OSError]) -> None:
+    """Read standard input to its end, which is b"", or to an error."""
+    data: bytes | OSError = b" "
+    while data and not isinstance(data, OSError):
+        try:
+            data = os.read(standard_input().fileno(), _BLOCK)
+        except OSError as error:
+            data = error
+        blocks.put(data)

@@ -28,6 +28,7 @@ try:
     from websockets.asyncio.server import serve as listen
     from websockets.exceptions import ConnectionClosed
     from websockets.http11 import Request, Response
+    from websockets.typing import Origin
 except ImportError:  # the extra is missing, which `serve` says
     listen = None  # type: ignore[assignment]
 
@@ -48,10 +49,7 @@ class Allowed:
     hosts: Sequence[str] = ()
 
     def refuse(self, connection: ServerConnection, request: Request) -> Response | None:
-        """A refusal for a foreign page or name, None for others; programs that are no browsers send no Origin."""
-        origin = request.headers.get("Origin")
-        if origin is not None and origin not in self.origins:
-            return connection.respond(HTTPStatus.FORBIDDEN, f"origin {origin} is not allowed (--allow-origin)\n")
+        """A refusal for a foreign name, None for others."""
         host, _ = _host_and_port(request.headers.get("Host", ""))
         with suppress(ValueError):
             if host in ("localhost", *self.hosts) or ip_address(host):  # an address is no name to be rebound
@@ -92,7 +90,13 @@ async def _serve(host: str, port: int, allowed: Allowed, new_output: NewOutput, 
 
     # Received messages and answers waiting to be sent are bounded for each connection.
     async with listen(
-        handle, host or None, port, max_queue=_MAX_QUEUE, compression=None, process_request=allowed.refuse
+        handle,
+        host or None,
+        port,
+        max_queue=_MAX_QUEUE,
+        compression=None,
+        origins=[None, *map(Origin, allowed.origins)],  # programs that are no browsers send none
+        process_request=allowed.refuse,
     ) as server:
         for socket in server.sockets:
             name, number, *_ = socket.getsockname()

@@ -132,10 +132,9 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     if 0 < committed < len(within):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * text.end_probability()[committed - 1]
-    scores = mark_scores(passage, known)
-    marks = scores.argmax(1)
+    marks = mark_scores(passage, known).argmax(1)
     if passage.asked or passage.conventions.opening:
-        placed = place_paired_marks(passage, marks, scores, known.marks < 0)
+        placed = place_paired_marks(passage, marks, known.marks < 0)
     else:
         placed = place_marks(passage, marks)
     titles = np.append(False, text.has[WordProperty.TITLE][:-1]) & ~text.has[WordProperty.INITIALISM]

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, PlacedMarks, place_marks
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Indices, Passage, PlacedMarks, place_marks
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
 #: The closing marks that correspond to a language's opening marks, in order.
@@ -53,13 +52,6 @@ Sides = tuple[list[str], list[str]]
 Floats = npt.NDArray[np.float64]
 
 
-class _Opener(NamedTuple):
-    """An opening mark, and its log-odds before each word [n], -inf before what is no word."""
-
-    mark: str
-    odds: Floats
-
-
 def _odds(passage: Passage, mark: PairedMark) -> Floats:
     """Log-odds [n] of a paired mark; all 0 if the model does not know it."""
     probabilities = passage.posteriors.paired.get(mark)
@@ -88,36 +80,24 @@ def _pairs(passage: Passage) -> dict[str, str]:
     return {mark: opener for mark, opener in zip(CLOSING, opening, strict=False) if mark in wanted}
 
 
-def _close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
-    """The marks [n] with a `?` for each existing `¿` that is not closed before the next sentence.
+def _close_questions(passage: Passage, marks: Indices, free: Flags) -> Indices:
+    """The marks [n] with a `?` in place of the period that ends the sentence of an existing `¿` without its own.
 
-    A period at the end of its sentence becomes the `?`, unless existing marks are kept. Without a sentence end the `?`
-    goes to the word with the best of `scores` [n, 9] among those whose mark is `free`.
+    If existing marks are kept, only where the mark is `free`.
     """
-    written = passage.labels
     columns = {opener: MARK_CLASSES.index(mark) for mark, opener in _pairs(passage).items()}
-    opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)]
-    if not opened:
+    if all(columns.keys().isdisjoint(label.before) for label in passage.labels):
         return marks
-    marks, ended, free = marks.copy(), passage.posteriors.ended(marks), free & ~passage.followed
-    fixed = ~free if passage.options.existing == "keep" else passage.followed
-    closed_within = [_split_at_mark(word)[1] != "" for word in passage.bare]
-    limits = [*opened[1:], len(marks)]
-    for start, limit in zip(opened, limits, strict=True):
-        column = next(columns[c] for c in written[start].before if c in columns)
-        stop = next((i + 1 for i in range(start, limit) if passage.turn_ends[i]), limit)
-        close = next(
-            (i for i in range(start, stop) if ended[i] or closed_within[i] or _is_question(written[i], marks[i])), None
-        )
-        if close is None:
-            if passage.continues and stop == len(marks):
-                continue
-            close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
-            if not free[close] or scores[close, column] == _NEVER:
-                continue
-        elif closed_within[close] or marks[close] != MARK_CLASSES.index(".") or fixed[close]:
-            continue
-        marks[close] = column
+    marks, ended = marks.copy(), passage.posteriors.ended(marks)
+    fixed = passage.followed | ~free if passage.options.existing == "keep" else passage.followed
+    opened = NONE
+    for i, label in enumerate(passage.labels):
+        opened = next((columns[c] for c in label.before if c in columns), opened)
+        closed = _split_at_mark(passage.bare[i])[1] != "" or _is_question(label, marks[i])
+        if opened and marks[i] == PERIOD and ended[i] and not (closed or fixed[i]):
+            marks[i] = opened
+        if closed or ended[i] or passage.turn_ends[i]:
+            opened = NONE
     return marks
 
 
@@ -132,18 +112,17 @@ def _is_question(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
 
 
-def place_paired_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
+def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> PlacedMarks:
     """The marks beside what the words have, and the paired marks.
 
-    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
-    if nothing else does.
+    The marks change only where an existing `¿` needs a `?`; those that are not `free` [n] are existing ones.
     """
     pairs, language = _pairs(passage), passage.conventions
     if passage.options.existing == "replace" and language.opening:
         passage = copy(passage)
         passage.labels = _without_opening_marks(passage)
     if pairs:
-        marks = _close_questions(passage, marks, scores, free)
+        marks = _close_questions(passage, marks, free)
     placed = place_marks(passage, marks)
     _, ended, before, after = placed
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
@@ -217,33 +196,19 @@ def viterbi(emissions: Rows | Floats, transitions: Floats) -> Indices:
 def _block_existing(passage: Passage, ended: Flags) -> Flags:
     """Words that cannot be in a new quotation: those of existing ones, and those beside a bracket.
 
-    An existing quotation that lacks one of its marks blocks its sentence.
+    A quotation that is never closed blocks the rest of its turn, one that is never opened its sentence.
     """
-    blocked = np.zeros(len(ended), np.bool_)
-    borders = ended | passage.turn_ends
-    start: int | None = None
-
-    def block_sentence(first: int, last: int) -> None:
-        stop = next((i for i in range(first, last) if ended[i]), last)
-        blocked[first : stop + 1] = True
-
+    (blocked, stray), inside = np.zeros((2, len(ended)), np.bool_), False
     for i, label in enumerate(passage.labels):
-        if label.before and _OPENERS & set(label.before):
-            blocked[i] = True
-            if QUOTES & set(label.before):
-                if start is not None:
-                    block_sentence(start, i - 1)
-                start = i
-        if label.after and (_CLOSERS | _APOSTROPHES) & set(label.after):
-            blocked[i] = True
-            if QUOTES & set(label.after):
-                first = next((k + 1 for k in range(i - 1, -1, -1) if borders[k]), 0) if start is None else start
-                blocked[first : i + 1] = True
-                start = None
-        if start is not None and (passage.turn_ends[i] or i + 1 == len(ended)):
-            block_sentence(start, i)
-            start = None
-    return blocked
+        opens, closes = not QUOTES.isdisjoint(label.before), not QUOTES.isdisjoint(label.after)
+        stray[i] = closes and not (inside or opens)
+        inside |= opens
+        bracket = not _OPENERS.isdisjoint(label.before) or not (_CLOSERS | _APOSTROPHES).isdisjoint(label.after)
+        blocked[i] = inside or closes or bracket
+        inside &= not (closes or passage.turn_ends[i])
+    sentence = np.append(0, np.cumsum(ended | passage.turn_ends)[:-1])
+    found: Flags = blocked | np.isin(sentence, sentence[stray])
+    return found
 
 
 def _place_opening_marks(
@@ -255,8 +220,9 @@ def _place_opening_marks(
     parts = [_split_at_mark(word) for word in passage.bare]
     opened = _contain_any(opening, before) | _contain_any(opening, [head for head, _, _ in parts])  # `-¿qué`
     no_word = passage.posteriors.has[WordProperty.NO_WORD]
+    # The opening marks, and their log-odds before each word [n], -inf before what is no word.
     openers = {
-        mark: _Opener(opener, np.where(no_word, _NEVER, _odds(passage, PairedMark(opener))))
+        mark: (opener, np.where(no_word, _NEVER, _odds(passage, PairedMark(opener))))
         for mark, opener in _pairs(passage).items()
     }
     closes_within = np.array([mark != "" for _, mark, _ in parts])
@@ -290,20 +256,16 @@ def _contain_any(characters: frozenset[str], texts: Sequence[str]) -> Flags:
     return np.array([text != "" and not characters.isdisjoint(text) for text in texts], np.bool_)
 
 
-def _place_opening_mark(i: int, start: int, opener: _Opener, forms: Sequence[str], sides: Sides) -> str:
+def _place_opening_mark(i: int, start: int, opener: tuple[str, Floats], forms: Sequence[str], sides: Sides) -> str:
     """Place an opening mark before the best word from `start` to i; returns the best of `forms` of the text after i."""
-    before, odds = sides[0], opener.odds
-    best: tuple[float, int, int, str] | None = None
-    for form in forms:
-        for k, place in _opening_places(sides, i, start, form):
-            # The first word wins ties: if the model does not know the mark, it opens the sentence.
-            if odds[k] > _NEVER and (best is None or (odds[k], -k) > (best[0], -best[1])):
-                best = float(odds[k]), k, place, form
-    if best is None:  # existing pairs cross: `«Eso. ¿Qué»?`
-        k = max(range(start, i + 1), key=lambda k: float(odds[k]))
-        best = 0.0, k, _opening_offset(before[k]), forms[0]
-    _, k, place, form = best
-    before[k] = before[k][:place] + opener.mark + before[k][place:]
+    before, (mark, odds) = sides[0], opener
+    found = ((form, k, place) for form in forms for k, place in _opening_places(sides, i, start, form))
+    possible = [one for one in found if odds[one[1]] > _NEVER]
+    if not possible:  # existing pairs cross: `«Eso. ¿Qué»?`
+        possible = [(forms[0], k, _opening_offset(before[k])) for k in range(start, i + 1)]
+    # The first word wins ties: if the model does not know the mark, it opens the sentence.
+    form, k, place = max(possible, key=lambda one: (odds[one[1]], -one[1]))
+    before[k] = before[k][:place] + mark + before[k][place:]
     return form
 
 
