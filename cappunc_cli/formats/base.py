@@ -1,4 +1,4 @@
-"""The base classes of all formats, of those with cues,"""
+"""The base classes of all formats, of those with cues, and of those in codes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import ClassVar
 
 from cappunc_cli.document.words import Copy, Document, Notice
@@ -100,42 +101,47 @@ class RegionFormat(Format):
     lasting: ClassVar[bool] = False
     #: Makes of a text what reads its inline time stamps, if these are not clock times.
     clock: Callable[[str], StampReader] | None = None
-    #: The edits for texts that are safe.
-    edits = staticmethod(changes)
 
     def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
         """The document of these cues, in the order of the file; a line that rolls up is a copy of its words."""
         reader = CueReader(text, self.hidden, self.clock(text) if self.clock else milliseconds)
-        # What a decoder shows does not roll, and has whole words.
+        # What a decoder shows does not roll, and has whole words; nor do the sentences of speakers.
+        named = any(cue.speaker for cue in cues)
         in_codes = any(cue.shown is not None for cue in cues)
         in_pieces = not in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
         if in_pieces := in_pieces and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
             reader.read_pieces(cues)
         else:
             reader.read(cues)
-            if not in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
+            if not named and not in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
                 reader = CueReader(text, reader.hidden, reader.clock, rolling=True)
                 reader.read(cues)
         detail = CueDetail(cues, self.hidden, not in_pieces, self.lasting, in_pieces)
         ordered = tuple(sorted(notices, key=lambda notice: notice.line))
         return Document(self.name, text, reader.words, ordered, reader.turns.names, detail)
 
+    def written(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with these texts, whether or not they would be read back."""
+        return splice(document.source, changes(document, texts))
+
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all their copies.
 
-        Changes that would be read back as something other than words are left out (guard.py).
+        Changes that would be read back as something other than words are left out: cue by cue (guard.py), or where the
+        cues have no words of their own, by reading the whole file.
         """
-        if not document.detail.in_pieces:
-            return splice(document.source, self.edits(document, guard.revert_ambiguous(document, texts)))
-        safe = list(texts)
+        detail, old, wanted = document.detail, document.texts, list(texts)
+        if not detail.in_pieces and not detail.shown:
+            return self.written(document, guard.revert_ambiguous(document, texts))
         for _ in range(_ATTEMPTS):
-            output = splice(document.source, self.edits(document, safe))
+            output = self.written(document, wanted) if wanted != old else document.source
             again = self.read(output).texts
-            if again == safe:
+            if len(again) == len(old) and all(map(same_word, old, again)):
                 return output
-            if len(again) == len(safe):
-                columns = zip(safe, again, document.words, strict=True)
-                safe = [new if new == read else word.text for new, read, word in columns]
+            # A colon may make a speaker's name of the words before it.
+            lost = len(again) != len(old)
+            rows = zip_longest(old, wanted, () if lost else again)
+            wanted = [a if (":" in b if lost else c != b) else b for a, b, c in rows]
         return document.source
 
 
@@ -162,24 +168,6 @@ class EncodedFormat(CueFormat):
     """A format whose text is in codes: its cues have what they show."""
 
     lasting = True
-
-    @abstractmethod
-    def written(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with new texts, as far as it has room and codes for them. Raises BadInput."""
-
-    def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Write new texts into the codes.
-
-        A colon that makes a speaker's name of the words before it is left out, and whatever else would be misread.
-        """
-        old = document.texts
-        without_colons = [a if ":" in b else b for a, b in zip(old, texts, strict=True)]
-        for wanted in (texts, without_colons):
-            output = self.written(document, wanted) if list(wanted) != old else document.source
-            again = self.read(output).texts
-            if len(again) == len(old) and all(map(same_word, old, again)):
-                return output
-        return document.source
 
     def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:
         """A notice for each subtitle in which a word stays as it was."""

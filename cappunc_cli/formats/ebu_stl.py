@@ -73,7 +73,7 @@ class EbuStl(EncodedFormat):
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the padding of the text fields."""
         padding = ((at + len(f.rstrip(_PADDING)), at + len(f), "") for at, f in _fields(document.source))
-        return splice(document.source, [*placeholders(document, document.texts), *padding])
+        return splice(document.source, [*placeholders(document), *padding])
 
 
 def _field(offset: int) -> int:

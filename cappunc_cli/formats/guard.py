@@ -37,12 +37,14 @@ _Place = tuple[int, Copy]
 def revert_ambiguous(document: Document, texts: Sequence[str]) -> list[str]:
     """The texts without the changes that would be misread; the cues of the document are in the order of the source."""
     result = list(texts)
-    for region, places in _places(document):
-        pairs = [(document.words[i].text, texts[i]) for i, _ in places]
-        if any(old != new for old, new in pairs) and (
-            any(_RISKY.match(new) for _, new in pairs) or not _PLAIN.fullmatch(document.source, *region)
-        ):
-            _revert_in_region(document, region, places, result)
+    # A change that is harmless in one copy of a word may be misread in the next.
+    for _ in range(max((len(word.places) for word in document.words), default=0)):
+        for region, places in _places(document):
+            pairs = [(document.words[i].text, result[i]) for i, _ in places]
+            if any(old != new for old, new in pairs) and (
+                any(_RISKY.match(new) for _, new in pairs) or not _PLAIN.fullmatch(document.source, *region)
+            ):
+                _revert_in_region(document, region, places, result)
     return result
 
 
@@ -84,18 +86,15 @@ def _misread(document: Document, region: Span, places: Sequence[_Place], texts: 
 
 
 def _revert_in_region(document: Document, region: Span, places: Sequence[_Place], texts: list[str]) -> None:
-    """Revert as few changes as it takes: new dashes, colons, label-like words, the words that are misread, then all."""
+    """Revert as few changes as it takes: new dashes and colons, label-like words, the words that are misread, all."""
     numbers = [i for i, _ in places]
     old = {i: document.words[i].text for i in numbers}
     if not (misread := _misread(document, region, places, texts)):
         return
     for n, i in enumerate(numbers):
-        if (-1 in misread or n in misread) and texts[i][0] in "—–―" and old[i][0] not in "—–―":
-            texts[i] = texts[i][1:]
-    if not _misread(document, region, places, texts):
-        return
-    for i in numbers:
-        texts[i] = _without_new_colon(old[i], texts[i])
+        if -1 in misread or n in misread:
+            new_dash = texts[i][0] in "—–―" and old[i][0] not in "—–―"
+            texts[i] = _without_new_colon(old[i], texts[i][new_dash:])
     if not _misread(document, region, places, texts):
         return
     lines = [word.line for word in scan(document.source, *region, document.detail.hidden).words]
@@ -105,13 +104,11 @@ def _revert_in_region(document: Document, region: Span, places: Sequence[_Place]
         if _COLON.search(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
             for j in numbers[max(start, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = _as_before(old[j], texts[j])
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS + 1):
         if not (misread := _misread(document, region, places, texts)):
             return
-        for i in (numbers[n] for n in misread if n >= 0):
+        for i in numbers if attempt == _ATTEMPTS else [numbers[n] for n in misread if n >= 0]:
             texts[i] = _as_before(old[i], texts[i])
-    for i in numbers:
-        texts[i] = _as_before(old[i], texts[i])
     if _misread(document, region, places, texts):
         for i in numbers:
             texts[i] = old[i]

@@ -17,13 +17,10 @@ from itertools import chain, pairwise
 from cappunc_cli.document.labels import FOLD, TERMINAL, Label, cached_strip, dress, fold
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats import guard
-from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.base import CueFormat, RegionFormat
-from cappunc_cli.formats.cue_reader import TurnCounter, merge_copies
+from cappunc_cli.formats.cue_reader import merge_copies
 from cappunc_cli.formats.cues import Cue, CueDetail
-from cappunc_cli.formats.speech import scan
-from cappunc_cli.formats.splice import line_of, split_lines
+from cappunc_cli.formats.splice import line_of, split_lines, with_doubled_quotes
 
 _START = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile')
 # Praat itself reads strings, free-standing numbers and flags, and ignores everything else as comment.
@@ -110,19 +107,6 @@ def _spoken(source: str, interval: Cue) -> bool:
     return bool(text) and fold(cached_strip(text)[0]) not in _SILENCE
 
 
-def _words(source: str, intervals: Sequence[Cue], number: dict[Span, int], turns: TurnCounter) -> list[Word]:
-    result: list[Word] = []
-    for interval in (interval for interval in intervals if interval.text in number):
-        own = [
-            Word(spoken.text, cue=number[interval.text], turn=turns.next(spoken.speaker), places=(spoken.copy,))
-            for spoken in scan(source, *interval.text).words
-        ]
-        if own:
-            own[0].start, own[-1].end = interval.start, interval.end
-        result += own
-    return result
-
-
 class TextGrid(RegionFormat):
     """Praat's TextGrid, in long and short form: the words are in intervals of named tiers."""
 
@@ -139,15 +123,15 @@ class TextGrid(RegionFormat):
         """
         if not text.strip():
             return Document(self.name, text, [], detail=CueDetail([], timed=False))
-        tiers = [tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, cue) for cue in tier[1])]
-        tiers = [tiers[i] for i in spoken_names([name for name, _ in tiers])]
-        cues = [cue for _, intervals in tiers for cue in intervals if _spoken(text, cue)]
-        number = {cue.text: i for i, cue in enumerate(cues)}
-        groups: dict[tuple[str, ...], list[Word]] = {}
-        turns = TurnCounter()
-        for _, intervals in tiers:
-            turns.announce("")
-            words = _words(text, intervals, number, turns)
+        tiers = [(name, [cue for cue in own if _spoken(text, cue)]) for name, own in _TextGridReader(text).tiers()]
+        tiers = [tier for tier in tiers if tier[1]]
+        cues, groups, turn = list[Cue](), dict[tuple[str, ...], list[Word]](), 1
+        for i in spoken_names([name for name, _ in tiers]):
+            words = self.document(text, tiers[i][1]).words
+            for word in words:
+                word.cue, word.turn = word.cue + len(cues), word.turn + turn
+            cues += tiers[i][1]
+            turn = words[-1].turn + 1 if words else turn
             bare = tuple(cached_strip(word.text)[0] for word in words)
             same = groups.get(bare)
             groups[bare] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
@@ -155,11 +139,7 @@ class TextGrid(RegionFormat):
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all tiers that have them."""
-        safe = list(map(spans.with_doubled_quotes, texts))
-        copies = max((len(word.places) for word in document.words), default=1)
-        for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
-            safe = guard.revert_ambiguous(document, safe)
-        return spans.splice(document.source, spans.changes(document, safe))
+        return super().write(document, list(map(with_doubled_quotes, texts)))
 
 
 _HEADER = re.compile(r"\ufeff?(?:@UTF8[ \t]*\r?\n@|@Begin[ \t]*\r?\n)")

@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts, fold
+from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fold
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.base import Format, RegionFormat
 from cappunc_cli.formats.cue_reader import TurnCounter
-from cappunc_cli.formats.cues import RowKey, are_rows
+from cappunc_cli.formats.cues import Cue, RowKey, are_rows
 from cappunc_cli.formats.nonspeech import belongs, is_address
-from cappunc_cli.formats.splice import BREAKS, same_word, split_lines
+from cappunc_cli.formats.splice import BREAKS, split_lines
 
 # Five columns and the optional ones; `;;` starts a comment.
 _COLUMNS = re.compile(
@@ -66,7 +66,6 @@ class _CtmReader:
         if self.stream != [recording, channel]:
             last, self.stream = None, [recording, channel]
             self.turns.announce("")
-            self.close_alternatives()
         if token in ("<ALT_BEGIN>", "<ALT_END>"):
             self.alternatives = number if token == "<ALT_BEGIN>" else None
         if token in ("<ALT_BEGIN>", "<ALT_END>") or self.alternatives is not None:
@@ -92,12 +91,6 @@ class _CtmReader:
         self.open = Word(text, start, end, turn, turn, (((at, at + len(text)),),), preceded=self.begun)
         self.words.append(self.open)
         self.begun = False
-
-    def close_alternatives(self) -> None:
-        """Report alternatives that were not closed."""
-        if self.alternatives is not None:
-            self.notices.append(Notice(self.alternatives, "<ALT_BEGIN> without <ALT_END>"))
-            self.alternatives = None
 
 
 def _word(token: str, kind: str) -> str:
@@ -202,7 +195,8 @@ class Ctm(Format):
             elif line and not line.startswith(";;"):
                 reader.notices.append(Notice(number, "a row of fewer than five columns", unread=True))
                 reader.open = None
-        reader.close_alternatives()
+        if reader.alternatives is not None:
+            reader.notices.append(Notice(reader.alternatives, "<ALT_BEGIN> without <ALT_END>", unread=True))
         if text.strip() and not reader.words and len(reader.notices) == len(lines):
             raise BadInput("no row such as: talk A 0.52 0.31 hello")
         if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
@@ -224,7 +218,7 @@ class Ctm(Format):
         source, edits = document.source, list[spans.Edit]()
         for word in document.words:
             own, *mark_row = word.places[0]
-            edits.append((*own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))))
+            edits.append((*own, spans.PLACEHOLDER))
             edits += [(*_row(source, place), "") for place in mark_row]
         # A row added or removed at the end may change the last line ending.
         return spans.splice(source, edits).rstrip("\r\n")
@@ -247,14 +241,14 @@ _DECIMAL = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
 # `;;` starts a comment.
 _SEGMENT = re.compile(
     r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
-    rf"[ \t]++({_DECIMAL})[ \t]++({_DECIMAL})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?"
+    rf"[ \t]++({_DECIMAL})[ \t]++({_DECIMAL})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?[ \t]*+"
 )
-# No-break spaces separate words, too, as they do in captions.
-_TOKEN = re.compile(r"\S+")
-# To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are
-# optional, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
-_KEPT_IN_TEXT = re.compile(r"[<\[({}%@*+&~/-].*|.*-|.*[\\{}].*", re.DOTALL)
-_UNSCORED = "ignore_time_segment_in_scoring"
+# To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are optional, `-a` and
+# `she-` are fragments, also with marks, `A\;S` has an escape, and one of `{ um / uh / @ }` was said.
+_NOT_SCORED = re.compile(
+    r"\{[^{}]*+(?:\}|\Z)|(?<!\S)(?=\S*\w)(?:[<\[(%@*+&~/-]\S*|\S*[\\{}]\S*|(?>\S*-)[^\w\s]*+(?!\S)"
+    r"|(?i:ignore_time_segment_in_scoring)\S*)"
+)
 #: Values of the speaker column in rows that are not transcribed.
 _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
@@ -268,77 +262,35 @@ def _segment_key(line: str) -> RowKey | None:
     return (row[1], row[2], float(row[4])) if speaker else None
 
 
-def _segment_words(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:
-    begin, end = (round(float(found.group(i)) * 1000) for i in (4, 5))
-    turns.announce(" ".join(found.group(1, 2, 3)))
-    places = list(_words(source, found.end(), stop))
-    begun = False  # whether the word comes after an address or a sign that follows a word
-    for i, ((a, b), followed) in enumerate(places):
-        first, last = i == 0, i + 1 == len(places)
-        times = begin if first else None, end if last else None
-        turn = turns.next(None)
-        gap = source[b : stop if last else places[i + 1][0][0]] if followed else ""
-        signs = "".join(f" {token}" for token in gap.split() if belongs(token))
-        yield Word(source[a:b], *times, number, turn, (((a, b),),), followed=followed, preceded=begun, signs=signs)
-        begun = followed
-
-
-def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
-    """Spans of the words, and whether an address or a sign follows; detached marks belong to the word before them."""
-    last: Span | None = None
-    marked = False  # whether detached marks follow the last word
-    depth = 0  # of braces around alternatives: `{ um / uh / @ }`
-    for found in _TOKEN.finditer(source, start, stop):
-        token = found.group()
-        depth = max(0, depth + token.count("{") - token.count("}"))
-        bare = cached_strip(token)[0]
-        # With or without marks: `she-,` is a fragment, too.
-        kept = any(map(_KEPT_IN_TEXT.fullmatch, (token, bare))) or bare == _UNSCORED or is_address(token)
-        spoken = not depth and any(map(str.isalnum, token)) and not kept
-        # Whether a mark makes another word of this one shows with the first; the rest may be thousands.
-        detached = last is not None and not spoken and not depth and are_marks(token)
-        if last is not None and detached:
-            detached = marked or same_word(source[last[0] : found.end()], source[slice(*last)])
-        if last is not None and detached:
-            last, marked = (last[0], found.end()), True
-            continue
-        if last is not None:
-            yield last, not spoken and not depth and belongs(token)
-        last, marked = found.span() if spoken else None, False
-    if last is not None:
-        yield last, False
-
-
-class Stm(Format):
+class Stm(RegionFormat):
     """NIST's STM, one segment per line: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`."""
 
     name = "stm"
     suffixes = (".stm",)
+    hidden = _NOT_SCORED
 
     def sniff(self, text: str) -> bool:
         """Whether the text consists of rows that agree."""
         return are_rows(text, _segment_key)
 
     def read(self, text: str) -> Document:
-        """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.
+        """Read an STM file. `Word.cue` is the number of the segment; a new file, channel or speaker is a new turn.
 
         Raises BadInput where there is text but no row.
         """
-        words: list[Word] = []
+        cues: list[Cue] = []
         notices: list[Notice] = []
-        turns = TurnCounter()
         rows = 0
-        for number, (start, stop) in enumerate(split_lines(text)):
-            found = _SEGMENT.match(text, start, stop)
-            if found is None:
-                line = text[start:stop].strip(" \t\ufeff")
-                if line and not line.startswith(";;"):
-                    notices.append(Notice(number + 1, "not a row of file, channel, speaker, times", unread=True))
-                continue
-            rows += 1
-            if fold(found.group(3)) not in _NOBODY:
-                words += _segment_words(text, number, found, stop, turns)
+        for number, (start, stop) in enumerate(split_lines(text), 1):
+            if found := _SEGMENT.match(text, start, stop):
+                rows += 1
+                if fold(found[3]) not in _NOBODY:
+                    begin, end = (round(float(found[i]) * 1000) for i in (4, 5))
+                    cues.append(Cue(begin, end, (found.end(), stop), " ".join(found.group(1, 2, 3))))
+            elif (line := text[start:stop].strip(" \t\ufeff")) and not line.startswith(";;"):
+                notices.append(Notice(number, "not a row of file, channel, speaker, times", unread=True))
         if not rows and notices:
             raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
-        names = {turn: key.split()[-1] for turn, key in turns.names.items()}
-        return Document(self.name, text, words, tuple(notices), names)
+        document = self.document(text, cues, notices)
+        names = {turn: name.split()[-1] for turn, name in document.speakers.items()}
+        return replace(document, speakers=names, detail=replace(document.detail, timed=False))

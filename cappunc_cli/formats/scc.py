@@ -267,7 +267,7 @@ class Scc(EncodedFormat):
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, without what fills up, and with the frames of changes."""
         source, words = document.source, dict[int, str]()
-        for start, stop, text in placeholders(document, document.texts):
+        for start, stop, text in placeholders(document):
             words |= dict.fromkeys(range(start, stop), "") | {start: text}
         edits: list[Edit] = []
         for line in _lines(source):

@@ -51,6 +51,11 @@ def same_spaces(old: str, new: str) -> bool:
     return before.mark != after.mark or spaces[0] == spaces[1]
 
 
+def same_around(old: str, new: str) -> bool:
+    """Whether two written words have the same brackets, notes and white space around them, but for that of a mark."""
+    return same_spaces(old, new) and fixed_parts(cached_strip(old)[1]) == fixed_parts(cached_strip(new)[1])
+
+
 def split_lines(source: str) -> list[Span]:
     """The spans of the lines, without their endings; there is no empty line after a final line ending."""
     lines: list[Span] = []
@@ -227,15 +232,10 @@ def changes(document: Document, texts: Sequence[str]) -> Iterator[Edit]:
                 yield from edits(source, copy, at_copy(source, copy, word.text, text))
 
 
-def placeholders(document: Document, texts: Sequence[str] = ()) -> Iterator[Edit]:
-    """The edits that put a placeholder in place of each copy of a word; brackets around it stay.
-
-    `texts` are those of the words where the source has them in codes.
-    """
-    source = document.source
-    for i, copy in ((i, copy) for i, word in enumerate(document.words) for copy in word.places):
-        (start, stop), *others = copy
-        plain = not others and source[start] != "&"
-        text = texts[i] if texts else source[start:stop] if plain else shown(source, copy)
-        yield start, stop, PLACEHOLDER.join(fixed_parts(cached_strip(text)[1]))
-        yield from ((a, b, "") for a, b in others)
+def placeholders(document: Document) -> Iterator[Edit]:
+    """The edits that put a placeholder in place of each copy of a word."""
+    for word in document.words:
+        for (start, stop), *others in word.places:
+            yield start, stop, PLACEHOLDER
+            for a, b in others:
+                yield a, b, ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -184,9 +184,8 @@ class Tsv(CueFormat):
         """As in other formats of cues; a CSV field gets quotes where a comma or a quotation mark is added to it."""
         return super().write(document, list(map(spans.with_doubled_quotes, texts)) if _texts(document) else texts)
 
-    @staticmethod
-    def edits(document: Document, texts: Sequence[str]) -> Iterator[spans.Edit]:
-        """The edits for texts that are safe, and quotes around the fields that need them."""
+    def written(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with these texts, and quotes around the fields that need them."""
         bare = [span for span, quoted in _texts(document) if not quoted]
         starts = [start for start, _ in bare]
         changes = list(spans.changes(document, texts))
@@ -195,7 +194,7 @@ class Tsv(CueFormat):
         quoted = sorted({bare[i] for i, at in nearest if i >= 0 and at <= bare[i][1]})
         opening = [(start, start, '"') for start, _ in quoted]
         closing = [(stop, stop, '"') for _, stop in quoted]
-        yield from (*opening, *changes, *closing)
+        return spans.splice(document.source, [*opening, *changes, *closing])
 
     def skeleton(self, document: Document) -> str:
         """The source with placeholders for the words, and without the quotes around CSV fields."""

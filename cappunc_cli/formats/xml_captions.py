@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,8 +16,9 @@ from cappunc_cli.formats.cues import Cue, Timing, scaled
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
+#: `01:02:03.5`, or with frames, whose sub-frames are too short to matter.
 _CLOCK = re.compile(
-    r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"
+    r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3}(?:[.,][0-9]{1,9})?)(?::([0-9]{1,4})(?:\.[0-9]{1,4})?)?"
 )
 # Apple's lyrics have offsets in seconds without a unit.
 _OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
@@ -26,27 +28,21 @@ _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fracti
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Frames per second, sub-frames per frame, and ticks per second."""
+    """Frames per second, and ticks per second."""
 
     frames: Fraction
-    parts: int
     ticks: Fraction
 
     def milliseconds(self, text: str) -> int | None:
         """Parse a time expression; None if it cannot be read."""
-        text = text.strip()
+        text = text.strip().replace(",", ".")
         if found := _CLOCK.fullmatch(text):
-            hours, minutes, seconds, fraction, frames, parts = found.groups()
-            value = Fraction((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds))
-            value += Fraction(int(fraction), 10 ** len(fraction)) if fraction else 0
-            value += (Fraction(int(frames or 0)) + Fraction(int(parts or 0), self.parts)) / self.frames
-            return round(value * 1000)
+            hours, minutes, seconds, frames = found.groups()
+            value = (int(hours or 0) * 60 + int(minutes)) * 60 + Fraction(seconds)
+            return round((value + Fraction(frames or 0) / self.frames) * 1000)
         if found := _OFFSET.fullmatch(text):
-            number = Fraction(found[1].replace(",", "."))
-            unit = found[2]
-            if unit in _SECONDS:
-                return round(number * _SECONDS[unit] * 1000)
-            return round(number / (self.frames if unit == "f" else self.ticks) * 1000)
+            unit = _SECONDS.get(found[2]) or 1 / (self.frames if found[2] == "f" else self.ticks)
+            return round(Fraction(found[1]) * unit * 1000)
         return None
 
 
@@ -56,10 +52,8 @@ def rates(tt: Element) -> Rates:
     multiplier = [int(number) for number in _NUMBERS.findall(tt.get("frameRateMultiplier") or "")]
     if len(multiplier) == 2 and all(multiplier):
         frames *= Fraction(multiplier[0], multiplier[1])
-    parts = _number(tt.get("subFrameRate")) or 1
-    ticks = _number(tt.get("tickRate"))
-    stated = frames * parts if tt.get("frameRate") else Fraction(1)
-    return Rates(frames, parts, Fraction(ticks) if ticks else stated)
+    stated = frames * (_number(tt.get("subFrameRate")) or 1) if tt.get("frameRate") else 1
+    return Rates(frames, Fraction(_number(tt.get("tickRate")) or stated))
 
 
 def _number(text: str | None) -> int | None:
@@ -70,46 +64,38 @@ def _number(text: str | None) -> int | None:
 def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, Timing]:
     """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
     clock = rates(found[0])
-    own = _own_times(found, clock, report)
-    result: dict[Element, Timing] = {}
-    nested = _relative(found, own)
-    sequences = {element for element in found if element.get("timeContainer") == "seq"}
+    own = {element: _own_times(element, clock, report) for element in found}
+    sequences: set[Element | None] = {element for element in found if element.get("timeContainer") == "seq"}
+    nested = _relative(found, own) or sequences
+    result: dict[Element | None, Timing] = {None: Timing(None, None)}
     # The end of the last child of each sequence so far, which is where the next one starts.
-    reached: dict[Element, int | None] = {}
+    reached: dict[Element | None, int | None] = {}
     for element in found:
-        outer = result[element.parent] if element.parent is not None else Timing(None, None)
-        start, end = own[element].start, own[element].end
-        if element.parent is not None and element.parent in sequences:
-            before = reached.get(element.parent, outer.start or 0)
-            if before is None:
-                result[element] = Timing(None, None)
-            else:  # its own times are relative to the end of the child before it
-                start, length = before + (start or 0), clock.milliseconds(element.get("dur") or "")
-                ends = before + end if end is not None else None if length is None else start + length
-                result[element] = Timing(start, ends)
-            reached[element.parent] = result[element].end
-            continue
+        outer, (start, end) = result[element.parent], own[element]
+        shift: int | None = (outer.start or 0) if nested else 0
+        if element.parent in sequences:
+            shift, start = reached.get(element.parent, shift), start or 0
         if start is None:
-            result[element] = outer
-            continue
-        shift = outer.start or 0 if nested or sequences else 0
-        result[element] = Timing(start + shift, None if end is None else end + shift)
-    return result
+            timing = outer
+        elif shift is None:
+            timing = Timing(None, None)
+        else:
+            timing = Timing(shift + start, None if end is None else shift + end)
+        result[element] = timing
+        reached[element.parent] = timing.end
+    return {element: result[element] for element in found}
 
 
-def _own_times(found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]) -> dict[Element, Timing]:
-    """The times in the attributes of the elements."""
-    result: dict[Element, Timing] = {}
-    for element in found:
-        written = {name: text for name in ("begin", "end", "dur") if (text := element.get(name)) is not None}
-        times = {name: clock.milliseconds(text) for name, text in written.items()}
-        for name in (name for name, time in times.items() if time is None):
+def _own_times(element: Element, clock: Rates, report: Callable[[Element, str], None]) -> Timing:
+    """The times in the attributes of an element."""
+    times: dict[str, int | None] = {}
+    for name in ("begin", "end", "dur"):
+        text = element.get(name)
+        times[name] = None if text is None else clock.milliseconds(text)
+        if text is not None and times[name] is None:
             report(element, f"unreadable {name} time")
-        start, end, length = (times.get(name) for name in ("begin", "end", "dur"))
-        if end is None and start is not None and length is not None:
-            end = start + length
-        result[element] = Timing(start, end)
-    return result
+    start, end, length = times.values()
+    return Timing(start, (start or 0) + length if end is None and length is not None else end)
 
 
 def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
@@ -141,17 +127,12 @@ def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str
 
     That of the whole file is not among them, as it is wrong for some translations.
     """
-    own = [(*element.content, code) for element in found[1:] if (code := element.get("lang"))][::-1]
-    places = sorted((word.places[0][0][0], i) for i, word in enumerate(words)) if own else []
+    places = [word.places[0][0][0] for word in words]
     codes: dict[int, str] = {}
-    inside: list[tuple[int, int, str]] = []  # the innermost comes last
-    for at, i in places:
-        while own and own[-1][0] <= at:
-            inside.append(own.pop())
-        while inside and inside[-1][1] <= at:
-            inside.pop()
-        if inside:
-            codes[i] = inside[-1][2].partition("-")[0].lower()
+    for element in found[1:]:  # the innermost comes last
+        if code := element.get("lang"):
+            first, stop = (bisect_left(places, at) for at in element.content)
+            codes |= dict.fromkeys(range(first, stop), code.partition("-")[0].lower())
     return codes
 
 

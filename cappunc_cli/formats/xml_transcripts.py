@@ -34,17 +34,15 @@ class Elan(CueFormat):
         """
         found = elements(text)
         slots = {e.get("TIME_SLOT_ID"): scaled(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
+        values = [
+            (next((outer for outer in e.ancestors() if outer.name == "TIER"), e), e.parent, e)
+            for e in found
+            if e.name == "ANNOTATION_VALUE" and e.parent is not None
+        ]
         kinds: dict[Element, str] = {}
-        values: list[tuple[Element, Element, Element]] = []
-        for element in found:
-            if element.name not in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION"):
-                if element.name == "ANNOTATION_VALUE" and element.parent is not None:
-                    tier = next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
-                    values.append((tier, element.parent, element))
-                continue
-            tier = next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
-            if kinds.setdefault(tier, element.name) != element.name:
-                raise BadInput("a tier of aligned and referring annotations", line=line_of(text, element.start))
+        for tier, annotation, _ in values:
+            if kinds.setdefault(tier, annotation.name) != annotation.name:
+                raise BadInput("a tier of aligned and referring annotations", line=line_of(text, annotation.start))
         independent = [tier for tier, kind in kinds.items() if kind[0] == "A" and tier.get("PARENT_REF") is None]
         if not independent:
             raise BadInput("has no annotations that are aligned with times")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 
 import pytest
 from opened import fixture, spoken
@@ -60,7 +61,6 @@ def test_ttml_times_are_relative_to_the_enclosing_element() -> None:
         ("00:00:01.5", 1500),
         ("00:00:01,050", 1050),
         ("00:00:01:12", 1480),
-        ("00:00:01:12.1", 1500),
         ("1:07.25", 67_250),
         ("19.764", 19_764),
         ("1.5h", 5_400_000),
@@ -75,7 +75,7 @@ def test_ttml_times_are_relative_to_the_enclosing_element() -> None:
     ],
 )
 def test_ttml_time_expressions(text: str, milliseconds: int | None) -> None:
-    assert Rates(frames=25, parts=2, ticks=10).milliseconds(text) == milliseconds  # type: ignore[arg-type]
+    assert Rates(frames=Fraction(25), ticks=Fraction(10)).milliseconds(text) == milliseconds
 
 
 def test_ttml_times_in_a_sequence_are_relative_to_the_element_before() -> None:

@@ -44,16 +44,6 @@ def _deepgram(value: object) -> Iterator[Track]:
         yield Track(streams, channel=str(number))
 
 
-def _elevenlabs(value: object) -> Iterator[Track]:
-    """ElevenLabs Scribe: words, spaces and sounds are entries of one list; `text` is all of them joined."""
-    for part in nodes(value, "transcripts[]") or listed(value):
-        words = [word for word in nodes(part, "words[]") if word.get("type") in ("word", "spacing")]
-        join = "" if any(word["type"] == "spacing" for word in words) else " "
-        channel = part.get("channel_index")
-        fields = Entries("text", speaker="speaker_id").fields(words, join=join)
-        yield Track([fields, texts(part, "text")], channel=None if channel is None else str(channel))
-
-
 def _revai(value: object) -> Iterator[Track]:
     """Rev: monologues of elements, which are words, marks, and the spaces between words.
 
@@ -320,7 +310,6 @@ def _google_time(value: object) -> int | None:
 
 TRACKS = {
     "deepgram": _deepgram,
-    "elevenlabs": _elevenlabs,
     "revai": _revai,
     "soniox": _soniox,
     "speechmatics": _speechmatics,
