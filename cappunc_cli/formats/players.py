@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
 from cappunc_cli.formats.cues import Cue, StampReader, are_cues, milliseconds, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
-from cappunc_cli.formats.splice import nonempty_lines, split_lines
+from cappunc_cli.formats.splice import line_of, nonempty_lines, split_lines
 
 _HIDDEN = re.compile(rf"\{{[^{{}}\r\n]*\}}|(?<![^\]|/\\])[/\\](?=\S|\Z)|\||{HIDDEN_WITHOUT_ENTITIES.pattern}")
 #: The frame rate in place of the text of the first cue.
@@ -109,12 +109,6 @@ _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 _TIMING_LINE = re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
 
 
-def _extend(cues: list[Cue], place: Span) -> None:
-    """Add a line of text to the last cue."""
-    start, stop = cues[-1].text
-    cues[-1] = cues[-1]._replace(text=(place[0] if start == stop else start, place[1]))
-
-
 class Sbv(CueFormat):
     """SBV and SubViewer: a line such as `0:00:01.000,0:00:02.500`, followed by text until the next such line."""
 
@@ -132,14 +126,12 @@ class Sbv(CueFormat):
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The cues after pairs of times."""
         cues: list[Cue] = []
-        heads: list[int] = []
         orphan = None if _HEADER.match(text) else 0
         for number, (start, stop) in enumerate(split_lines(text), 1):
             line = text[start:stop]
             if (found := _TIMING.match(line)) or _MISTYPED.match(line):
                 begin, end = (milliseconds(time) for time in found.groups()) if found else (None, None)
                 cues.append(Cue(begin, end, (stop, stop)))
-                heads.append(number)
                 if found is None:
                     notices.append(Notice(number, "unreadable times"))
             elif cues and line.strip():
@@ -148,8 +140,7 @@ class Sbv(CueFormat):
                 orphan = number
         if orphan and cues:
             notices.append(Notice(orphan, "text before the first cue", unread=True))
-        empty = (number for number, cue in zip(heads, cues, strict=True) if cue.text[0] == cue.text[1])
-        notices += [Notice(number, "empty cue") for number in empty]
+        notices += [Notice(line_of(text, a), "empty cue") for _, _, (a, b), *_ in cues if a == b]
         return cues
 
 
@@ -218,10 +209,42 @@ class Lrc(CueFormat):
         return cues
 
 
+class _BlockFormat(CueFormat):
+    """Times on a line of their own, and below it the text, between a line that begins it all and one that ends it."""
+
+    #: Matches a line of times, and has them in its groups.
+    times: re.Pattern[str]
+    #: Matches the line before the first cue, and one after which there is no text until the next times.
+    begin: re.Pattern[str]
+    end: re.Pattern[str]
+
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The cues after lines of times."""
+        cues: list[Cue] = []
+        begun = shown = False
+        for line in nonempty_lines(text):
+            begun = begun or self.begin.match(line[0]) is not None
+            if found := self.times.match(line[0]) if begun else None:
+                start, end = [*(time_code(time, self.fps) for time in found.groups()), None][:2]
+                if end is None:
+                    cues[-1:] = [cue._replace(end=start) for cue in cues[-1:]]
+                cues.append(Cue(start, end, (line.end(), line.end())))
+            shown = found is not None or (shown and not self.end.match(line[0]))
+            if shown and not found and line[0].strip():
+                _extend(cues, line.span())
+        return cues
+
+
+def _extend(cues: list[Cue], place: Span) -> None:
+    """Add a line of text to the last cue."""
+    start, stop = cues[-1].text
+    cues[-1] = cues[-1]._replace(text=(place[0] if start == stop else start, place[1]))
+
+
 _CODE = r"([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2})"
 
 
-class AvidDs(CueFormat):
+class AvidDs(_BlockFormat):
     """Avid DS: a line of two time codes with frames, then lines of text; a header and `<begin subtitles>` before."""
 
     name = "avid-ds"
@@ -229,22 +252,11 @@ class AvidDs(CueFormat):
     missing = "no times such as 01:00:00:00 01:00:02:12"
     signature = re.compile(r"\s*(?:@ This file written with the Avid Caption|<begin subtitles>)", re.IGNORECASE)
     times = re.compile(rf"[ \t]*{_CODE}[ \t]+{_CODE}[ \t]*\Z")
-
-    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
-        """The cues after pairs of time codes."""
-        cues: list[Cue] = []
-        shown = False  # whether a time code is before this line, and no end of the subtitles
-        for line in nonempty_lines(text):
-            if found := self.times.match(line[0]):
-                start, end = (time_code(code, self.fps) for code in found.groups())
-                cues.append(Cue(start, end, (line.end(), line.end())))
-            shown = found is not None or (shown and not line[0].lstrip().lower().startswith("<end subtitles>"))
-            if shown and not found and line[0].strip():
-                _extend(cues, line.span())
-        return cues
+    begin = re.compile("")
+    end = re.compile(r"\s*<end subtitles>", re.IGNORECASE)
 
 
-class SubViewer1(CueFormat):
+class SubViewer1(_BlockFormat):
     """SubViewer 1: `[00:00:04]`, then lines of text; a stamp without text ends a cue; a header up to `[BEGIN]`."""
 
     name = "subviewer1"
@@ -252,19 +264,6 @@ class SubViewer1(CueFormat):
     lasting = True
     missing = "no time such as [00:00:04]"
     signature = re.compile(r"\s*\[TITLE\][^\r\n]*[\r\n](?=(?s:.{0,2000}?)\[BEGIN\])", re.IGNORECASE)
-    stamp = re.compile(r"[ \t]*\[([0-9]{1,2}:[0-9]{2}:[0-9]{2})\][ \t]*\Z")
-
-    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
-        """The cues after stamps."""
-        cues: list[Cue] = []
-        begun = False
-        for line in nonempty_lines(text):
-            word = line[0].strip().upper()
-            begun = (begun or word == "[BEGIN]") and word != "[END]"
-            if found := self.stamp.match(line[0]) if begun else None:
-                time = milliseconds(found[1])
-                cues[-1:] = [cue._replace(end=time) for cue in cues[-1:]]
-                cues.append(Cue(time, None, (line.end(), line.end())))
-            elif begun and cues and word and not word.startswith("***"):
-                _extend(cues, line.span())
-        return cues
+    times = re.compile(r"[ \t]*\[([0-9]{1,2}:[0-9]{2}:[0-9]{2})\][ \t]*\Z")
+    begin = re.compile(r"\s*\[BEGIN\]\s*\Z", re.IGNORECASE)
+    end = re.compile(r"\s*(?:\[END\]\s*\Z|\*\*\*)", re.IGNORECASE)

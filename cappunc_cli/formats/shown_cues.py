@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from cappunc_cli.document.pauses import speaking_time
 from cappunc_cli.document.words import Document, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import CueDetail, is_rolling
-from cappunc_cli.formats.markup import Visible, visible
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import BREAKS, Edit, line_of, splice
 
@@ -87,43 +86,29 @@ def rewrap(document: Document, line_starts: Callable[[Sequence[str]], Sequence[i
         raise BadInput("rolling captions show each line more than once and cannot be rewrapped")
     found = BREAKS.search(document.source)
     newline = found.group() if found else "\n"
-    edits = (_edits(document.source, region, detail.hidden, line_starts, newline) for region in detail.regions)
+    edits = (_edits(document, region, line_starts, newline) for region in detail.regions)
     return splice(document.source, chain.from_iterable(edits))
 
 
 def _edits(
-    source: str,
-    region: Span,
-    hidden: re.Pattern[str],
-    line_starts: Callable[[Sequence[str]], Sequence[int]],
-    newline: str,
+    document: Document, region: Span, line_starts: Callable[[Sequence[str]], Sequence[int]], newline: str
 ) -> Sequence[Edit]:
-    start, stop = region
-    seen = visible(source, start, stop, hidden)
-    texts = [word.text for word in scan(source, start, stop, hidden).words]
-    if len(texts) < 2 or "".join("".join(texts).split()) != "".join(seen.text.split()):
+    source, hidden = document.source, document.detail.hidden
+    speech = scan(source, *region, hidden)
+    texts = [word.text for word in speech.words]
+    gaps = [(before.copy[-1][1], after.copy[0][0]) for before, after in pairwise(speech.words)]
+    # `a<br>b`, a no-break space
+    if not all(_SPACE.fullmatch(source, *gap) for gap in gaps):
         return ()
-    first = set(line_starts(texts))
-    edits: list[Edit] = []
-    for i, (a, b) in enumerate(_gaps(seen, texts), 1):
-        places = seen.copy(a, b)
-        if not _SPACE.fullmatch(seen.text, a, b) or any(not source[slice(*place)].isspace() for place in places):
-            return ()  # `a<br>b`, a no-break space
-        if (i in first) != (BREAKS.search(seen.text, a, b) is not None):
-            edits += [(*place, "" if n else newline if i in first else " ") for n, place in enumerate(places)]
-    rewrapped = splice(source, edits, start, stop)
+    if "".join("".join(texts).split()) != "".join(speech.visible.text.split()):
+        return ()
+    first = set(line_starts(texts)) if gaps else set()
+    edits = [
+        (*gap, newline if i in first else " ")
+        for i, gap in enumerate(gaps, 1)
+        if (i in first) != (BREAKS.search(source, *gap) is not None)
+    ]
+    rewrapped = splice(source, edits, *region)
     again = scan(rewrapped, 0, len(rewrapped), hidden).words
     # `John:` at the start of a line would be read as a speaker.
     return edits if [word.text for word in again] == texts else ()
-
-
-def _gaps(seen: Visible, texts: Sequence[str]) -> Iterator[Span]:
-    """The spans between each word and the next, in the visible text."""
-    at = 0
-    spans: list[Span] = []
-    for text in texts:
-        at = seen.text.index(text, at)
-        spans.append((at, at + len(text)))
-        at += len(text)
-    for (_, a), (b, _) in pairwise(spans):
-        yield a, b

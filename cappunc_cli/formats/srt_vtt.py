@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -138,68 +138,38 @@ _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?i:STYLE|REGION)[ \t]*\Z|Region:[ \t]
 _DATA = re.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+\{)")
 
 
-def _after_header(text: str, lines: Sequence[Span]) -> int:
-    """The first line after the header, which ends at a blank line or before a line with an arrow."""
-    for i, (start, stop) in enumerate(lines):
-        if start == stop:
-            return i
-        if "-->" in text[start:stop]:
-            return i
-    return len(lines)
+def _block_end(rows: Sequence[str], at: int) -> int:
+    """The first row from a number on that is empty or has an arrow; a row of spaces is text, as YouTube's cues have."""
+    return next((i for i in range(at, len(rows)) if not rows[i] or "-->" in rows[i]), len(rows))
 
 
-def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> list[Cue]:
-    cues: list[Cue] = []
-    while at < len(lines):
-        start, stop = lines[at]
-        if start == stop:
-            at += 1
-            continue
-        times = timing(text[start:stop]) if "-->" in text[start:stop] else None
+def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> Iterator[Cue]:
+    rows = [text[start:stop] for start, stop in lines]
+    late = False
+    while at < len(rows):
+        times = timing(rows[at]) if "-->" in rows[at] else None
+        end = _block_end(rows, at if times is None else at + 1)
+        has_arrow = end < len(rows) and rows[end] != ""
         if times is None:
-            at = _skip(text, lines, at, bool(cues), notices)
+            # A comment, a style sheet, or an identifier right before the timing line.
+            orphans = rows[at : end - has_arrow]
+            if any(map(str.strip, orphans)) and not _BLOCK.match(rows[at]) and not _LENIENT.match(rows[at]):
+                what = "text without a timing line" if late else "text before the first cue"
+                notices.append(Notice(at + 1, what, unread=True))
+            at = end if has_arrow else end + 1
             continue
+        if has_arrow and end > at + 1 and is_index(rows[end - 1]):
+            end -= 1
         if times.start is None or times.end is None:
             notices.append(Notice(at + 1, "unreadable timing line"))
-        end = _text_end(text, lines, at + 1)
-        if end < len(lines) and lines[end][0] != lines[end][1]:
+        if has_arrow:
             notices.append(Notice(end + 1, "no blank line before this cue"))
         if end == at + 1:
             notices.append(Notice(at + 1, "empty cue"))
         shown = end > at + 1 and not _DATA.match(text, lines[at + 1][0])
-        place = (lines[at + 1][0], lines[end - 1][1]) if shown else (stop, stop)
-        cues.append(Cue(times.start, times.end, place))
-        at = end
-    return cues
-
-
-def _text_end(text: str, lines: Sequence[Span], at: int) -> int:
-    """The line after a cue's text. A line of spaces is text: YouTube starts cues with one."""
-    for i in range(at, len(lines)):
-        start, stop = lines[i]
-        if start == stop or "-->" in text[start:stop]:
-            return i
-        if i + 1 < len(lines) and is_index(text[start:stop]) and "-->" in text[slice(*lines[i + 1])]:
-            return i
-    return len(lines)
-
-
-def _skip(text: str, lines: Sequence[Span], at: int, late: bool, notices: list[Notice]) -> int:
-    """Skip a block that does not start with a timing line: a comment, a style sheet or a cue identifier.
-
-    Returns the line after it, which for a cue identifier is the timing line.
-    """
-    is_comment_or_style = _BLOCK.match(text[slice(*lines[at])]) is not None
-    end = at
-    while end < len(lines) and lines[end][0] != lines[end][1] and "-->" not in text[slice(*lines[end])]:
-        end += 1
-    has_identifier = end < len(lines) and "-->" in text[slice(*lines[end])]
-    orphans = lines[at : end - 1] if has_identifier else lines[at:end]
-    if not is_comment_or_style and any(text[slice(*line)].strip() for line in orphans):
-        what = "text without a timing line" if late else "text before the first cue"
-        if not _LENIENT.match(text[slice(*lines[at])]):
-            notices.append(Notice(at + 1, what, unread=True))
-    return end
+        place = (lines[at + 1][0], lines[end - 1][1]) if shown else (lines[at][1],) * 2
+        yield Cue(times.start, times.end, place)
+        at, late = end, True
 
 
 class WebVtt(CueFormat):
@@ -217,4 +187,6 @@ class WebVtt(CueFormat):
             if not _START.match(text) and not any("-->" in text[slice(*line)] for line in lines):
                 raise BadInput("neither WEBVTT at the start nor a timing line")
             notices.append(Notice(1, "the file does not begin with WEBVTT"))
-        return _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
+        # The header ends at a blank line or before a line with an arrow.
+        after = next((i for i, (a, b) in enumerate(lines) if a == b or "-->" in text[a:b]), len(lines)) if signed else 0
+        return list(_cues(text, lines, after, notices))

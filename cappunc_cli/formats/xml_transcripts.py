@@ -34,24 +34,23 @@ class Elan(CueFormat):
         """
         found = elements(text)
         slots = {e.get("TIME_SLOT_ID"): scaled(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
-        values = [
-            (next((outer for outer in e.ancestors() if outer.name == "TIER"), e), e.parent, e)
-            for e in found
-            if e.name == "ANNOTATION_VALUE" and e.parent is not None
-        ]
+
+        def tier_of(element: Element) -> Element:
+            return next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
+
         kinds: dict[Element, str] = {}
-        for tier, annotation, _ in values:
-            if kinds.setdefault(tier, annotation.name) != annotation.name:
-                raise BadInput("a tier of aligned and referring annotations", line=line_of(text, annotation.start))
+        for element in (e for e in found if e.name in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION")):
+            if kinds.setdefault(tier_of(element), element.name) != element.name:
+                raise BadInput("a tier of aligned and referring annotations", line=line_of(text, element.start))
         independent = [tier for tier, kind in kinds.items() if kind[0] == "A" and tier.get("PARENT_REF") is None]
         if not independent:
             raise BadInput("has no annotations that are aligned with times")
         names = [f"{tier.get('TIER_ID') or ''} {tier.get('LINGUISTIC_TYPE_REF') or ''}" for tier in independent]
         chosen = {independent[i] for i in spoken_names(names)}
         cues = []
-        for tier, annotation, value in values:
-            if tier in chosen:
-                start, end = (slots.get(annotation.get(f"TIME_SLOT_REF{n}")) for n in (1, 2))
+        for value in (e for e in found if e.name == "ANNOTATION_VALUE"):
+            if value.parent and (tier := tier_of(value)) in chosen:
+                start, end = (slots.get(value.parent.get(f"TIME_SLOT_REF{n}")) for n in (1, 2))
                 cues.append(Cue(start, end, value.content, tier.get("PARTICIPANT") or tier.get("TIER_ID")))
         return in_time(cues)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from cappunc_cli.document.labels import TERMINAL, cached_strip, dress
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, escape, whole_numbers
+from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, is_plain, whole_numbers
 from cappunc_cli.formats.json.tokens import Stream
 from cappunc_cli.formats.json.tracks import Anchor, Field
 from cappunc_cli.formats.json.transcript import Transcript
@@ -51,9 +51,10 @@ class _Change:
             label = label.with_mark(cached_strip(after[mark_of])[1].mark)
         return dress(bare, label)
 
-    def of_letters(self, own: str, words: slice, at: int) -> str:
-        """`own` with each letter changed like that letter of words; the first one is their letter number `at`."""
-        old, new = ([c for text in texts[words] for c in text if c.isalnum()] for texts in (self.before, self.after))
+    def of_letters(self, own: str, first: int, last: int, at: int) -> str:
+        """`own` with each letter changed like that letter of some words; the first one is their letter number `at`."""
+        texts = (self.before[first : last + 1], self.after[first : last + 1])
+        old, new = ([c for text in side for c in text if c.isalnum()] for side in texts)
         shown = list(own)
         for i, c in enumerate(own):
             if c.isalnum():
@@ -77,22 +78,15 @@ def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) ->
         touched = {sentences[n] for n in changed}
         same_case = {n for n in transcript.differing if sentences[n] in touched}
     change = _Change(before, after, changed, same_case)
+    numbers = range(len(before)) if attach else sorted(changed | same_case)
+    shown = ((copy, n, n, None) for n in numbers for copy in transcript.words[n].places)
     found: list[Edit] = []
-    for n in range(len(before)) if attach else sorted(changed | same_case):
-        for copy in transcript.words[n].places:
-            own, stream = "".join([decoded(source[a:b]) for a, b in copy]), transcript.literal_at(copy[0][0])[1]
-            found += _copy_edits(transcript, copy, own, change.of(own, stream, n, n), attach)
-    for respelled in transcript.respelled:
-        copy = respelled.copy
+    for copy, case_of, mark_of, letters in chain(shown, transcript.respelled):
         own, stream = "".join([decoded(source[a:b]) for a, b in copy]), transcript.literal_at(copy[0][0])[1]
-        new = own
-        if respelled.letters is not None and stream.case:
-            first, last, at = respelled.letters
-            new = change.of_letters(own, slice(first.number, last.number + 1), at)
-        words = (None if word is None else word.number for word in (respelled.case_of, respelled.mark_of))
-        found += _copy_edits(transcript, copy, own, change.of(new, stream, *words), attach)
+        new = change.of_letters(own, *letters) if letters is not None and stream.case else own
+        found += _copy_edits(transcript, copy, own, change.of(new, stream, case_of, mark_of), attach)
     found.sort(key=itemgetter(0, 1))
-    counts = _anchor_edits(source, transcript.anchors, found) if transcript.anchors else ()
+    counts = _anchor_edits(transcript.anchors, found) if transcript.anchors else ()
     return [*counts, *_written(transcript, found, attach)]
 
 
@@ -113,21 +107,18 @@ def _copy_edits(transcript: Transcript, copy: Copy, own: str, new: str, attach: 
 
 def _written(transcript: Transcript, found: Sequence[Edit], attach: bool) -> Iterator[Edit]:
     """The edits with escapes; in lists whose marks are entries, as edits of entries."""
-    source = transcript.source
-    ascii_only = source.isascii()
     if transcript.has_entries:
         groups = groupby(found, key=lambda edit: transcript.literal_at(edit[0])[0].literal.start)
         found = [edit for at, own in groups for edit in _entry_edits(transcript, at, list(own), attach)]
     for start, stop, text in found:
-        if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        if is_plain(text):
             yield start, stop, text
             continue
         literal = transcript.literal_at(start)[0].literal
-        is_inside = literal.start < start <= stop < literal.stop
-        yield start, stop, escape(text, source[literal.start : literal.stop], ascii_only) if is_inside else text
+        yield start, stop, literal.escaped(text) if literal.start < start <= stop < literal.stop else text
 
 
-def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit]) -> Iterator[Edit]:
+def _anchor_edits(anchors: Iterable[Anchor], found: Sequence[Edit]) -> Iterator[Edit]:
     """The edits of numbers that count characters of a text; `found` are the edits of texts, in order."""
     starts = [start for start, _, _ in found]
     shifts: dict[int, _Shift] = {}
@@ -135,7 +126,7 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], found: Sequence[Edit])
         text = anchor.text
         if text.start not in shifts:
             own = found[bisect_left(starts, text.start) : bisect_left(starts, text.stop)]
-            shifts[text.start] = _Shift(source, text, own)
+            shifts[text.start] = _Shift(text, own)
         shift = shifts[text.start]
         base = anchor.node.get(anchor.length_from, 0) if anchor.length_from is not None else 0
         new = value + shift.at(base + value, anchor.grows, anchor.utf16)
@@ -159,11 +150,11 @@ def _counts(anchors: Iterable[Anchor]) -> Iterator[tuple[Anchor, int, Span]]:
 class _Shift:
     """How far the edits of a text move the offsets after them."""
 
-    def __init__(self, source: str, text: Literal, edits: Sequence[Edit]) -> None:
+    def __init__(self, text: Literal, edits: Sequence[Edit]) -> None:
         self.text = text
         self.places: list[tuple[int, bool]] = []
         self.sums = [0]
-        begins = text.begins(source)
+        begins = text.begins
         # An insertion right at an offset moves it only if the anchor grows; a removal before it always does.
         for start, stop, new in sorted(edits, key=lambda edit: (edit[1], edit[0] == edit[1])):
             first, last = bisect_left(begins, start), bisect_left(begins, stop)

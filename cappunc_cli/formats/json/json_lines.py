@@ -65,7 +65,7 @@ class ResultEntry(LivePiece):
             for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
             for start, stop, text in word_edits(old.group(), new)
         ]
-        placed = literal_edits(self.line, self.literal, edits)
+        placed = literal_edits(self.literal, edits)
         return splice(self.line, placed, self.node.start, self.node.stop) + "\n"
 
 

@@ -29,19 +29,34 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b":
 class Literal(str):
     """A string; source[start:stop] is its literal, quotes included."""
 
-    __slots__ = ("_begins", "start", "stop")
+    __slots__ = ("_begins", "source", "start", "stop")
+    source: str
     start: int
     stop: int
     _begins: list[int]
 
-    def begins(self, source: str) -> Sequence[int]:
+    @property
+    def begins(self) -> Sequence[int]:
         """Where each character begins in the source, and where the last one ends."""
         if self.stop - self.start == len(self) + 2:
             return range(self.start + 1, self.stop)
         if not hasattr(self, "_begins"):
             inside = self.start + 1, self.stop - 1
-            self._begins = [*(start for start, _ in characters(source, (inside,))), inside[1]]
+            self._begins = [*(start for start, _ in characters(self.source, (inside,))), inside[1]]
         return self._begins
+
+    def escaped(self, text: str) -> str:
+        """`text` for the inside of the literal; what is not ASCII is escaped if this or all of the source is."""
+        if is_plain(text):
+            return text
+        escapes = _ESCAPED.search(self.source, self.start, self.stop)
+        ascii_only = escapes is not None or self.source.isascii()
+        return "".join(_escapes(text, ascii_only, escapes is not None and any(c in "ABCDEF" for c in escapes[0])))
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is written in JSON as it is."""
+    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
 
 class Node(dict[str, Any]):
@@ -104,6 +119,7 @@ def _placed(value: Any, source: str, spans: Iterator[Span]) -> Any:
     """A value with the places of its strings and keys, which are the next of `spans`: all in the source, in order."""
     if isinstance(value, str):
         literal = Literal(value)
+        literal.source = source
         literal.start, literal.stop = next(spans)
         return literal
     if isinstance(value, list):
@@ -149,26 +165,17 @@ def characters(source: str, copy: Copy) -> list[Span]:
     return found
 
 
-def literal_edits(source: str, literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:
+def literal_edits(literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:
     """Convert edits of the text of a literal to edits of the source; escapes elsewhere in it stay as they are."""
-    begins, inside, ascii_only = literal.begins(source), source[literal.start : literal.stop], source.isascii()
+    begins = literal.begins
     for start, stop, text in edits:
-        yield begins[start], begins[stop], escape(text, inside, ascii_only)
-
-
-def escape(text: str, literal: str, ascii_only: bool) -> str:
-    """`text` for the inside of `literal`; what is not ASCII is escaped if `ascii_only` or if other characters are."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return text
-    escapes = _ESCAPED.search(literal)
-    upper_hex = escapes is not None and any(c in "ABCDEF" for c in escapes.group())
-    return "".join(_escaped(text, ascii_only or escapes is not None, upper_hex))
+        yield begins[start], begins[stop], literal.escaped(text)
 
 
 _ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
 
 
-def _escaped(text: str, ascii_only: bool, upper_hex: bool) -> Iterator[str]:
+def _escapes(text: str, ascii_only: bool, upper_hex: bool) -> Iterator[str]:
     for c in text:
         if c in _SHORT or (c >= " " and (c < "\x7f" or not ascii_only)):
             yield _SHORT.get(c, c)

@@ -21,7 +21,6 @@ from cappunc_cli.formats.json.tracks import (
     nodes,
     seconds,
     texts,
-    value_at,
     values,
     voiced,
 )
@@ -287,25 +286,18 @@ def _google_track(best: Sequence[Node], channel: str | None) -> Track:
 _REPEATED = 0.9
 
 
+_GOOGLE = Entries(
+    "word",
+    "startTime|startOffset|start_time",
+    "endTime|endOffset|end_time",
+    speaker="speakerTag|speakerLabel",
+    join=" ",
+)
+
+
 def _google_words(alternatives: Iterable[Node]) -> list[Field]:
-    fields: list[Field] = []
-    for alternative in alternatives:
-        join = "\n"
-        for word in nodes(alternative, "words[]"):
-            if isinstance(word.get("word"), Literal):
-                start = _google_time(value_at(word, "startTime|startOffset|start_time"))
-                end = _google_time(value_at(word, "endTime|endOffset|end_time"))
-                start = 0 if start is None and end is not None else start
-                fields.append(Field(word["word"], start, end, word.get("speakerTag", word.get("speakerLabel")), join))
-                join = " "
-    return fields
-
-
-def _google_time(value: object) -> int | None:
-    if isinstance(value, dict):
-        whole_seconds, nanos = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
-        return None if whole_seconds is None or nanos is None else whole_seconds + nanos
-    return seconds(value)
+    found = [field for one in alternatives for field in _GOOGLE.line(nodes(one, "words[]"))]
+    return [field._replace(start=0) if field.start is None and field.end is not None else field for field in found]
 
 
 TRACKS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
@@ -99,7 +99,7 @@ def _is_word(run: str) -> bool:
     return shown.isalnum() or (has_letters(shown) and _OPAQUE.search(shown) is None and not is_address(shown))
 
 
-def tokenize(source: str, stream: Stream) -> list[Token]:
+def tokenize(stream: Stream) -> list[Token]:
     """The words of the fields of a stream, read as one text."""
     fields = stream.fields
     if not fields:
@@ -113,7 +113,7 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
     tokens: list[Token] = []
     starts: list[int] = []
     f, cue, tail, end = 0, 0, -1, 0  # the field, its line; the field in which the word before ends, and where it ends
-    begins, base = fields[0].literal.begins(source), 0
+    begins, base = fields[0].literal.begins, 0
     for found in _RUN.finditer(masked):
         text, (start, stop) = found[0], found.span()
         if not _is_word(text):
@@ -126,13 +126,13 @@ def tokenize(source: str, stream: Stream) -> list[Token]:
             while stops[f] <= start:
                 f += 1
                 cue += "\n" in fields[f].join
-            begins, base = fields[f].literal.begins(source), stops[f] - len(fields[f].literal)
+            begins, base = fields[f].literal.begins, stops[f] - len(fields[f].literal)
         own, end = fields[f], stop
         if stop <= stops[f]:
             copy: Copy = ((begins[start - base], begins[stop - base]),)
             token, last = Token(text, key_of(text), copy, stream, own.start, own.end, own.speaker, cue), f
         else:
-            token, last = _spread(source, stream, list(_parts(fields, stops, f, start, stop)), cue)
+            token, last = _spread(stream, stops, f, (start, stop), cue)
         if f == tail:  # only the first word of a field has its start, only the last one its end
             token.start = tokens[-1].end = None
         tokens.append(token)
@@ -153,36 +153,25 @@ def _masked(text: str) -> tuple[str, list[int]]:
     return _TURN.sub(_hide, masked) if turns else masked, turns
 
 
-#: The number of a field, and where a part of its text begins and ends.
-_Part = tuple[int, int, int]
-
-
-def _parts(fields: Sequence[Field], stops: Sequence[int], f: int, start: int, stop: int) -> Iterator[_Part]:
-    """The parts of fields that make up a word, up to a field with a join before it; `f` is the field of its start."""
-    first = f
-    while f < len(fields) and (f == first or not fields[f].join):
-        base = stops[f] - len(fields[f].literal)
-        a, b = max(start, base), min(stop, stops[f])
-        if base >= stop:
-            return
-        if a < b:
-            yield f, a - base, b - base
-        f += 1
-
-
-def _spread(source: str, stream: Stream, parts: Sequence[_Part], cue: int) -> tuple[Token, int]:
-    """A word in several fields, and the last of these with a letter.
+def _spread(stream: Stream, stops: Sequence[int], first: int, span: Span, cue: int) -> tuple[Token, int]:
+    """A word in several fields, up to one with a join before it; and the number of the last of these with a letter.
 
     The time of a mark in a field of its own does not count, or the word would end elsewhere without the mark.
     """
-    fields = stream.fields
-    pieces = [(f, fields[f].literal[a:b], fields[f].literal.begins(source)) for f, a, b in parts]
-    text = "".join([piece for _, piece, _ in pieces])
-    lettered = [f for f, piece, _ in pieces if any(map(str.isalnum, piece))]
+    fields, text, copy, lettered = stream.fields, "", list[Span](), [first]
+    for f in range(first, len(fields)):
+        own = fields[f].literal
+        base = stops[f] - len(own)
+        if base >= span[1] or (f > first and fields[f].join):
+            break
+        a, b = max(span[0], base) - base, min(span[1], stops[f]) - base
+        if a < b:
+            text += own[a:b]
+            copy.append((own.begins[a], own.begins[b]))
+            lettered += [f] if any(map(str.isalnum, own[a:b])) else []
     end = next((fields[f].end for f in reversed(lettered) if fields[f].end is not None), None)
-    copy = tuple([(begins[a], begins[b]) for (_, a, b), (_, _, begins) in zip(parts, pieces, strict=True)])
-    first = fields[parts[0][0]]
-    return Token(text, key_of(text), copy, stream, first.start, end, first.speaker, cue), lettered[-1]
+    head = fields[first]
+    return Token(text, key_of(text), tuple(copy), stream, head.start, end, head.speaker, cue), lettered[-1]
 
 
 def split_letters(text: str, lengths: Sequence[int]) -> list[Span]:

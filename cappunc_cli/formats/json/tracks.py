@@ -170,7 +170,8 @@ class Entries:
             if kind and own.get(key) == kind:
                 found.append(Field(text, join="", item=item))
             else:
-                found.append(Field(text, *self.times(entry), own.get(self.speaker, speaker), join, item))
+                who = value_at(entry, self.speaker)
+                found.append(Field(text, *self.times(entry), speaker if who is None else who, join, item))
         return found
 
     def line(self, entries: Sequence[object], speaker: object = None, join: str | None = None) -> list[Field]:
@@ -215,8 +216,12 @@ _CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
 def seconds(value: object, unit: float = 1000.0) -> int | None:
     """Convert a number of seconds, or "1.5", "1.500s" or "00:00:01,500", to milliseconds; None for other values.
 
-    `unit` is the number of milliseconds in a unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
+    Google's `{"seconds": "1", "nanos": 200000000}` lacks what is zero. `unit` is the number of milliseconds in a unit:
+    1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
+    if isinstance(value, Node):
+        whole, rest = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
+        return None if whole is None or rest is None else whole + rest
     if isinstance(value, str):
         if (stamp := _CLOCK.fullmatch(value.strip())) is None:
             return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
 from cappunc_cli.formats.json.scan import characters, decoded
@@ -24,16 +25,12 @@ Block = tuple[bool, int, int, int, int]
 _WINDOW, _STEP = 1500, 256
 
 
-class Spoken(list[Token]):
-    """A word of a track: its tokens, one for each copy that shows it; and its number in the file."""
-
-    __slots__ = ("number",)
-    number: int
+#: A word of a track: its tokens, one for each copy that shows it.
+Spoken = list[Token]
 
 
-@dataclass(frozen=True, slots=True)
-class Respelled:
-    """A copy of another spelling: the words whose case and whose mark it shows.
+class Respelled(NamedTuple):
+    """A copy of another spelling: the numbers of the words whose case and whose mark it shows.
 
     Both are None for a token that is not the first or the last one: `25` for "twenty five" has both, but the "and" in
     "one hundred and five" for `105` has neither. Where the same letters are split into other words (`well-known` for
@@ -41,9 +38,9 @@ class Respelled:
     """
 
     copy: Copy
-    case_of: Spoken | None
-    mark_of: Spoken | None
-    letters: tuple[Spoken, Spoken, int] | None = None
+    case_of: int | None
+    mark_of: int | None
+    letters: tuple[int, int, int] | None = None
 
 
 class Transcript:
@@ -54,8 +51,9 @@ class Transcript:
         self.words: list[Word] = []
         #: The channel of each track, and how many words it has.
         self.channels: list[tuple[object, int]] = []
-        #: Copies that are another spelling of words, or part of one.
+        #: Copies that are another spelling of words, or part of one; those of the track that is being read.
         self.respelled: list[Respelled] = []
+        self._respelled: list[tuple[Copy, Spoken | None, Spoken | None, tuple[Spoken, Spoken, int] | None]] = []
         self.anchors: list[Anchor] = []
         #: The words that have a capital in one copy and none in another, though both show case.
         self.differing: list[int] = []
@@ -79,8 +77,8 @@ class Transcript:
         streams: list[Stream] = []
         for number, fields in enumerate(filter(None, track.streams)):
             streams.append(self._stream(fields, track))
-            tokens = tokenize(self.source, streams[-1])
-            spoken = self._align(spoken, tokens) if number else [Spoken([token]) for token in tokens]
+            tokens = tokenize(streams[-1])
+            spoken = self._align(spoken, tokens) if number else [[token] for token in tokens]
         places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy if track.bare)
         for of, fields in track.bare:
             own = spoken
@@ -89,15 +87,17 @@ class Transcript:
                 inside = (bisect_left(places, (at, 0)) for at in (literal.start, literal.stop))
                 own = [spoken[n] for n in sorted({n for _, n in places[slice(*inside)]})]
             streams.append(self._stream(fields, track, marks=False))
-            self._align(own, tokenize(self.source, streams[-1]), marks=False)
+            self._align(own, tokenize(streams[-1]), marks=False)
         if len(streams) > 1:
             _set_styles(spoken, streams)
-        for number, word in enumerate(spoken, len(self.words)):
-            word.number = number
             # Some streams show case and have a capital, and others not.
-            texts = {token.text for token in word}
-            if len(texts) > 1 and len({features(token.text) & CAPITAL for token in word if token.stream.case}) > 1:
-                self.differing.append(number)
+            capitals = ({features(token.text) & CAPITAL for token in word if token.stream.case} for word in spoken)
+            self.differing += [n for n, found in enumerate(capitals, len(self.words)) if len(found) > 1]
+        numbers = {id(word): n for n, word in enumerate(spoken, len(self.words))} if self._respelled else {}
+        for copy, case_of, mark_of, letters in self._respelled:
+            at = (numbers[id(letters[0])], numbers[id(letters[1])], letters[2]) if letters else None
+            self.respelled.append(Respelled(copy, numbers.get(id(case_of)), numbers.get(id(mark_of)), at))
+        self._respelled.clear()
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))
         self._add_words(track, spoken)
@@ -149,7 +149,7 @@ class Transcript:
                 for word, token in zip(ours, theirs, strict=True):
                     word.append(token)
             elif marks and (not ours or len(theirs) > max(len(ours), _LONGEST_SPELLING)):
-                merged += [Spoken([token]) for token in theirs]
+                merged += [[token] for token in theirs]
             elif ours and theirs:
                 self._respell(ours, theirs)
         return merged
@@ -167,12 +167,11 @@ class Transcript:
                 return
         before = 0
         for token in theirs:
+            case_of = ours[0] if token is theirs[0] and not same_letters else None
             mark_of = ours[-1] if token is theirs[-1] else None
-            if same_letters:
-                found = Respelled(token.copy, None, mark_of, (ours[0], ours[-1], before))
-            else:
-                found = Respelled(token.copy, ours[0] if token is theirs[0] else None, mark_of)
-            self.respelled.append(found)
+            self._respelled.append(
+                (token.copy, case_of, mark_of, (ours[0], ours[-1], before) if same_letters else None)
+            )
             before += len(token.key)
 
     def _add_words(self, track: Track, spoken: Sequence[Spoken]) -> None:
@@ -213,7 +212,7 @@ class Transcript:
 
     def _timing(self, track: Track, spoken: Sequence[Spoken]) -> dict[int, tuple[int | None, int | None, object]]:
         """The start, end and speaker of words, from the raw words of a track that has such; aligned by keys."""
-        raw = tokenize(self.source, Stream(track.timing))
+        raw = tokenize(Stream(track.timing))
         own = [word[0] for word in spoken]
         found = {n: (token.start, token.end, token.speaker) for n, token in enumerate(own)}
         blocks = aligned_blocks([token.key for token in own], [token.key for token in raw])
