@@ -28,7 +28,7 @@ from cappunc_cli.formats.scc import Scc
 from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.formats.splice import line_of, same_around, same_word
 from cappunc_cli.formats.srt_vtt import Srt, WebVtt
-from cappunc_cli.formats.tsv import Tsv, timed_rows
+from cappunc_cli.formats.tsv import Tsv, unnamed
 from cappunc_cli.formats.txt import PlainText
 from cappunc_cli.formats.xml_captions import Ttml, YouTubeXml
 from cappunc_cli.formats.xml_elements import PROLOG
@@ -135,7 +135,7 @@ def _recognise(text: str, name: str) -> tuple[str, Any]:
     if found not in (None, "txt"):
         return str(found), None
     # The content could be anything. One row is enough in a file whose name says that it is a table.
-    if suffix in (".csv", ".tsv") and timed_rows(text):
+    if suffix in (".csv", ".tsv") and unnamed(text):
         return "tsv", None
     for kind in UNSUPPORTED_FORMATS:
         if kind.claims(name):

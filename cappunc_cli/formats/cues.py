@@ -17,7 +17,7 @@ _LONGEST_CUE, _SEEN = 20, 2000
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 #: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
 _CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
-_NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
+_SECONDS = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
 _TIME_CODE = re.compile(r"([0-9]{1,3})[:;]([0-9]{2})[:;]([0-9]{2})[:;]([0-9]{2})")
 #: Frames a second of time codes whose rate nobody tells.
 USUAL_RATE = 25.0
@@ -51,10 +51,25 @@ def milliseconds(text: str) -> int | None:
     return -value if sign else value
 
 
-def scaled(value: str | None, scale: float = 1000) -> int | None:
-    """A number, usually of seconds, in milliseconds: multiplied by `scale`, and rounded; None for any other text."""
-    found = _NUMBER.match(value or "")
-    return round(float(found[1]) * scale) if found else None
+def seconds(value: object, unit: float = 1000.0) -> int | None:
+    """Convert a number of seconds, or "1.5", "1.500s" or "00:00:01,500", to milliseconds; None for other values.
+
+    Google's `{"seconds": "1", "nanos": 200000000}` lacks what is zero. `unit` is the number of milliseconds in a unit:
+    1 for milliseconds, 1e-4 for ticks of 100 ns.
+    """
+    if isinstance(value, dict):
+        whole, rest = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
+        return None if whole is None or rest is None else whole + rest
+    if isinstance(value, str):
+        if (stamp := _SECONDS.fullmatch(value.strip())) is None:
+            return None
+        sign, first, second, last = stamp.groups()
+        hours, minutes = (first, second) if second is not None else (None, first)
+        value = (float(hours or 0) * 60 + float(minutes or 0)) * 60 + float(last.replace(",", "."))
+        value = -value if sign else value
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15:
+        return round(value * unit)
+    return None
 
 
 def time_code(text: str, fps: float | None = None) -> int | None:

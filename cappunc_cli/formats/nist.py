@@ -54,6 +54,7 @@ class _CtmReader:
         self.notices: list[Notice] = []
         self.turns = TurnCounter()
         self.stream = ["", ""]
+        self.channels: list[tuple[str, str]] = []  # of each word
         self.alternatives: int | None = None
         self.open: Word | None = None
         #: Whether the next word comes after an address or a sign that follows a word.
@@ -90,6 +91,7 @@ class _CtmReader:
         turn, at = self.turns.next(None), found.start(5) + len(token) - len(token.lstrip())
         self.open = Word(text, start, end, turn, turn, (((at, at + len(text)),),), preceded=self.begun)
         self.words.append(self.open)
+        self.channels.append((recording, channel))
         self.begun = False
 
 
@@ -202,7 +204,7 @@ class Ctm(Format):
         if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
             reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
         reader.notices.sort(key=lambda notice: notice.line)
-        return Document(self.name, text, reader.words, tuple(reader.notices), reader.turns.names)
+        return Document(self.name, text, reader.words, tuple(reader.notices), reader.turns.names, reader.channels)
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source.
@@ -229,12 +231,7 @@ class Ctm(Format):
 
     def channels(self, document: Document) -> list[tuple[str, str]]:
         """(recording, channel) of each word."""
-        found = []
-        for word in document.words:
-            own = word.places[0][0]
-            recording, channel, *_ = document.source[_row(document.source, own)[0] : own[0]].split(None, 2)
-            found.append((recording, channel))
-        return found
+        return list(document.detail)
 
 
 _DECIMAL = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
@@ -246,7 +243,7 @@ _SEGMENT = re.compile(
 # To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are optional, `-a` and
 # `she-` are fragments, also with marks, `A\;S` has an escape, and one of `{ um / uh / @ }` was said.
 _NOT_SCORED = re.compile(
-    r"\{[^{}]*+(?:\}|\Z)|(?<!\S)(?=\S*\w)(?:[<\[(%@*+&~/-]\S*|\S*[\\{}]\S*|(?>\S*-)[^\w\s]*+(?!\S)"
+    r"\{[^{}]*+(?:\}|\Z)|(?<!\S)(?=\S*\w)(?:[<\[(%*+&~/-]\S*|\S*[\\{}]\S*|(?>\S*-)[^\w\s]*+(?!\S)"
     r"|(?i:ignore_time_segment_in_scoring)\S*)"
 )
 #: Values of the speaker column in rows that are not transcribed.

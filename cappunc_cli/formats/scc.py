@@ -252,8 +252,8 @@ class Scc(EncodedFormat):
     def written(self, document: Document, texts: Sequence[str]) -> str:
         """The source with new texts in its codes.
 
-        Raises BadInput if a decoder could not show the result: a byte without odd parity, a row of more than 32
-        columns, a line that is not sent completely before the next one, a caption that would appear later.
+        Raises BadInput if a decoder could not show the result: a row of more than 32 columns, a line that is not sent
+        completely before the next one, a caption that would appear later.
         """
         source = document.source
         lines = [(line, _tokens(source, line)) for line in _lines(source)]
@@ -286,9 +286,6 @@ def _decoded(source: str, strict: bool = False) -> Iterator[Cue]:
         if strict and line.frame < free:
             raise _invalid("the line before it would still be sent", source, line.start)
         free = line.frame + len(line.pairs)
-        for start, stop in line.pairs if strict else ():
-            if int(source[start:stop], 16) != int(_with_parity(int(source[start:stop], 16) & 0x7F7F, 2), 16):
-                raise _invalid(f"{source[start:stop]} has no odd parity", source, start)
         for token in _tokens(source, line):
             yield from decoder.taken(token)
             if strict and token.text and decoder.column > _COLUMNS:

@@ -33,9 +33,6 @@ _FIELDS = {
     "\t": re.compile(r"(?P<quoted>(?!))?(?P<text>[^\t\r\n]*)(?P<end>\t|\Z)"),
     ",": re.compile(r'(?:"(?P<quoted>(?>(?:[^"\r\n]|"")*))"|(?P<text>[^",\r\n]*))(?P<end>,|\Z)'),
 }
-_LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
-#: As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
-_TIMED_ROW = re.compile(r"(.*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})")
 _WORD = re.compile(r"\w[^\s]*")
 #: Plausible speaking rates in letters a second; few in scripts that are not alphabetic.
 _SLOWEST, _FASTEST = 1, 50
@@ -55,8 +52,12 @@ class _Table(NamedTuple):
     width: int = 3
 
 
-_LABELS = _Table("\t", {"start": 0, "end": 1, "text": 2}, named=False)
-_TIMED_ROWS = _Table(",", {"text": 0, "start": 1, "end": 2}, named=False)
+#: Tables without names of columns, and a row of each: Audacity's labels; and text and times as Python's csv module
+#: writes them, with quotes around fields only where necessary, and always a point in a float.
+_UNNAMED = {
+    r"([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t.*": _Table("\t", {"start": 0, "end": 1, "text": 2}, False),
+    r".*,([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})": _Table(",", {"text": 0, "start": 1, "end": 2}, False),
+}
 
 
 def _named(text: str) -> _Table | None:
@@ -84,33 +85,29 @@ def _cells(text: str, start: int, stop: int, separator: str) -> list[tuple[Span,
     return []
 
 
-def _are_labels(text: str) -> bool:
-    """Whether each line has two times in seconds, in order, and mostly texts that are no identifiers (`f000001`)."""
-    rows = [_LABEL.match(line.group()) for line in nonempty_lines(text)] if _LABEL.match(text) else []
-    times = [(float(row.group(1)), float(row.group(2))) for row in rows if row]
-    in_order = all(start <= end for start, end in times) and all(a <= b for (a, _), (b, _) in pairwise(times))
-    speech = sum(row is not None and not any(map(str.isdigit, row.group(3))) for row in rows)
-    return len(rows) > 1 and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
-
-
-def timed_rows(text: str) -> int:
-    """The number of rows of text, start and end, if the file certainly consists of such rows of speech; else 0."""
+def unnamed(text: str, fewest: int = 1) -> _Table | None:
+    """The table without names of columns that a text is, if it has nothing but at least `fewest` rows of speech."""
     text = text.removeprefix("\ufeff")
-    spoken: list[Cue] = []
-    for line in nonempty_lines(text):
-        row = _TIMED_ROW.fullmatch(line[0])
-        cells = _cells(text, *line.span(), ",") if row else []
-        if row is None or len(cells) != len(_NEEDED):
-            return 0
-        spoken.append(Cue(round(float(row[2]) * 1000), round(float(row[3]) * 1000), cells[0][0]))
-    return len(spoken) if _is_speech(text, spoken) else 0
+    for pattern, table in _UNNAMED.items():
+        spoken: list[Cue] = []
+        for line in nonempty_lines(text):
+            row = re.fullmatch(pattern, line[0])
+            cells = _cells(text, *line.span(), table.separator) if row else []
+            if row is None or len(cells) != table.width:
+                break
+            begin, end = (round(float(time) * 1000) for time in row.groups())
+            spoken.append(Cue(begin, end, cells[table.columns["text"]][0]))
+        else:
+            if len(spoken) >= fewest and _is_speech(text, spoken):
+                return table
+    return None
 
 
 def _is_speech(text: str, cues: Sequence[Cue]) -> bool:
     """Whether rows look like speech, in the order of their times.
 
-    Either half of the texts have several words, or all have plausible speaking rates and none overlap. Marks do not
-    count, as they may change: `Bonjour !` is one word.
+    Half of the texts have no digits, unlike identifiers (`f000001`). Either half have several words, or all have
+    plausible speaking rates and none overlap. Marks do not count, as they may change: `Bonjour !` is one word.
     """
     times = [(cue.start or 0, cue.end or 0) for cue in cues]
     if any(end < start for start, end in times):
@@ -118,14 +115,12 @@ def _is_speech(text: str, cues: Sequence[Cue]) -> bool:
     if any(b[0] < a[0] or b[0] < a[1] - _LONGEST_OVERLAP for a, b in pairwise(times)):
         return False
     letters = [sum(map(str.isalnum, text[slice(*cue.text)])) for cue in cues]
+    if 2 * sum(any(map(str.isdigit, text[slice(*cue.text)])) for cue in cues) > len(cues):
+        return False
     if 2 * sum(len(_WORD.findall(text, *cue.text)) > 1 for cue in cues) >= len(cues):
         return True
     paces = (1000 * count / max(end - start, 1) for count, (start, end) in zip(letters, times, strict=True))
     return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a[1] <= b[0] for a, b in pairwise(times))
-
-
-def _table(text: str) -> _Table | None:
-    return _named(text) or (_LABELS if _are_labels(text) else _TIMED_ROWS if timed_rows(text) else None)
 
 
 class Tsv(CueFormat):
@@ -138,11 +133,11 @@ class Tsv(CueFormat):
 
     def sniff(self, text: str) -> bool:
         """Whether the first line names the columns, or the text consists of labels or rows with times in order."""
-        return _named(text) is not None or _are_labels(text) or timed_rows(text) > 1
+        return (_named(text) or unnamed(text, 2)) is not None
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """Each row as a cue. Raises BadInput where there is text but no table of start, end and text."""
-        table = _table(text)
+        table = _named(text) or unnamed(text)
         if table is None:
             if not text.strip():
                 return []
@@ -206,6 +201,6 @@ class Tsv(CueFormat):
 def _texts(document: Document) -> list[tuple[Span, bool]]:
     """The text fields of a CSV, and whether each is in quotes; [] for other tables."""
     source, regions = document.source, document.detail.regions
-    table = _table(source)
+    table = _named(source) or unnamed(source)
     csv = table is not None and table.separator == ","
     return [((start, stop), source[start - 1 : start] == '"') for start, stop in regions] if csv else []

@@ -12,7 +12,7 @@ from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
 from cappunc_cli.formats.cue_reader import set_inline_times
-from cappunc_cli.formats.cues import Cue, Timing, scaled
+from cappunc_cli.formats.cues import Cue, Timing, seconds
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -169,8 +169,8 @@ _CUES = ("p", "text")
 
 
 def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None:
-    milliseconds = scaled(element.get(in_milliseconds), 1)
-    return scaled(element.get(in_seconds)) if milliseconds is None else milliseconds
+    milliseconds = seconds(element.get(in_milliseconds), 1)
+    return seconds(element.get(in_seconds)) if milliseconds is None else milliseconds
 
 
 def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Cue]:
@@ -179,7 +179,7 @@ def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) 
     rows = {row for part, _, row in parts if part.get("t") is not None}
     # A row is shown until the next ones push it out, so its length does not tell when a word ends.
     return [
-        Cue(start + (scaled(part.get("t"), 1) or 0), None, part.content)
+        Cue(start + (seconds(part.get("t"), 1) or 0), None, part.content)
         for part, start, row in parts
         if start is not None and row in rows
     ]

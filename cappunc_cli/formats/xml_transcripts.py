@@ -12,7 +12,7 @@ from fractions import Fraction
 from cappunc_cli.document.words import Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, in_time, milliseconds, scaled
+from cappunc_cli.formats.cues import Cue, in_time, milliseconds, seconds
 from cappunc_cli.formats.linguistics import spoken_names
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
@@ -33,7 +33,7 @@ class Elan(CueFormat):
         Raises BadInput for broken XML, for a tier of aligned and of referring annotations, and where none is aligned.
         """
         found = elements(text)
-        slots = {e.get("TIME_SLOT_ID"): scaled(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
+        slots = {e.get("TIME_SLOT_ID"): seconds(e.get("TIME_VALUE"), 1) for e in found if e.name == "TIME_SLOT"}
 
         def tier_of(element: Element) -> Element:
             return next((outer for outer in element.ancestors() if outer.name == "TIER"), element)
@@ -67,7 +67,7 @@ class Exmaralda(CueFormat):
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
         """The events of speech in the order of their times. Raises BadInput for broken XML."""
         found = elements(text)
-        times = {e.get("id"): scaled(e.get("time")) for e in found if e.name == "tli"}
+        times = {e.get("id"): seconds(e.get("time")) for e in found if e.name == "tli"}
         names = {
             e.parent.get("id"): text[slice(*e.content)].strip()
             for e in found
@@ -105,17 +105,17 @@ class Transcriber(CueFormat):
 def _stretches(turn: Element, marks: Sequence[Element], names: dict[str | None, str | None]) -> Iterator[Cue]:
     """The stretches of a turn between its marks."""
     speakers = (turn.get("speaker") or "").split()
-    end = scaled(turn.get("endTime"))
-    begin, who, place = scaled(turn.get("startTime")), 0, turn.content[0]
+    end = seconds(turn.get("endTime"))
+    begin, who, place = seconds(turn.get("startTime")), 0, turn.content[0]
     for mark, following in zip([None, *marks], [*marks, None], strict=True):
         if mark is not None:
             place = mark.content[0]
             if mark.name == "Sync":
-                begin = scaled(mark.get("time"))
+                begin = seconds(mark.get("time"))
             else:
-                who = (scaled(mark.get("nb"), 1) or 1) - 1
+                who = (seconds(mark.get("nb"), 1) or 1) - 1
         later = (m for m in marks if m.start >= place and m.name == "Sync")
-        until = next((scaled(m.get("time")) for m in later), end)
+        until = next((seconds(m.get("time")) for m in later), end)
         name = speakers[who] if 0 <= who < len(speakers) else ""
         yield Cue(begin, until, (place, following.start if following is not None else turn.content[1]), names.get(name))
 
@@ -147,7 +147,7 @@ class Tei(CueFormat):
             start, end, who = (
                 next((value for e in (element, *element.ancestors()) if (value := e.get(key))), "") for key in _OF_U
             )
-            begin, until = (moments.get(at[1:], scaled(at.removesuffix("s"))) for at in (start, end))
+            begin, until = (moments.get(at[1:], seconds(at.removesuffix("s"))) for at in (start, end))
             name = who.removeprefix("#")
             cues.append(Cue(begin, until, element.content, names.get(name) or name or None))
         return in_time(cues)
@@ -163,7 +163,7 @@ def _moments(found: Sequence[Element]) -> dict[str, int | None]:
     unit = next((_UNITS.get(e.get("unit") or "s", 1000.0) for e in found if e.name == "timeline"), 1000.0)
     moments: dict[str, int | None] = {}
     for when in (e for e in found if e.name == "when"):
-        since, length = (when.get("since") or "").removeprefix("#"), scaled(when.get("interval"), unit)
+        since, length = (when.get("since") or "").removeprefix("#"), seconds(when.get("interval"), unit)
         absolute = when.get("absolute")
         # The first of a timeline is its origin.
         time = milliseconds(absolute) if absolute else 0 if not moments else None

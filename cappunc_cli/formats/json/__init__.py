@@ -17,6 +17,7 @@ from typing import Any
 from cappunc_cli.document.words import Copy, Document
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json import programs, services
 from cappunc_cli.formats.json.edits import edits, placeholders
 from cappunc_cli.formats.json.generic import TABLES, find_timed, generic_tracks, is_timed
@@ -29,7 +30,6 @@ from cappunc_cli.formats.json.tracks import (
     listed,
     named,
     nodes,
-    seconds,
     texts,
     value_at,
     values,

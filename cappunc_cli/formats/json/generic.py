@@ -12,8 +12,9 @@ from itertools import chain, pairwise
 from pathlib import Path
 from statistics import median
 
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.json.tracks import Entries, Track, lines, nodes, seconds, texts
+from cappunc_cli.formats.json.tracks import Entries, Track, lines, nodes, texts
 
 #: The dialects by their names, and what programs call the keys of other JSON.
 TABLES = tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))

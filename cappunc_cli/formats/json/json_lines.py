@@ -14,8 +14,9 @@ from itertools import compress
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load
-from cappunc_cli.formats.json.tracks import node, nodes, seconds
+from cappunc_cli.formats.json.tracks import node, nodes
 from cappunc_cli.formats.splice import splice, word_edits
 
 #: The keys of an object's text, in order of preference; Deepgram's `word` is raw beside a `punctuated_word`.

@@ -6,20 +6,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.json.tracks import (
-    Anchor,
-    Entries,
-    Field,
-    Track,
-    listed,
-    named,
-    node,
-    nodes,
-    seconds,
-    texts,
-    values,
-)  # fmt: skip
+from cappunc_cli.formats.json.tracks import Anchor, Entries, Field, Track, listed, named, node, nodes, texts, values
 
 
 def _sherpa_onnx(value: object) -> Iterator[Track]:

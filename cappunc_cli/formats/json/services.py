@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node
 from cappunc_cli.formats.json.tokens import key_of
 from cappunc_cli.formats.json.tracks import (
@@ -19,7 +20,6 @@ from cappunc_cli.formats.json.tracks import (
     named,
     node,
     nodes,
-    seconds,
     texts,
     values,
     voiced,

@@ -10,6 +10,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node
 
 #: Makes the entry of a mark that comes after the entry of a word.
@@ -208,30 +209,6 @@ def lines(
         said += own or text
         repeated += [Field(field.literal, join="\n") for field in text] if own else []
     return said, repeated
-
-
-_CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
-
-
-def seconds(value: object, unit: float = 1000.0) -> int | None:
-    """Convert a number of seconds, or "1.5", "1.500s" or "00:00:01,500", to milliseconds; None for other values.
-
-    Google's `{"seconds": "1", "nanos": 200000000}` lacks what is zero. `unit` is the number of milliseconds in a unit:
-    1 for milliseconds, 1e-4 for ticks of 100 ns.
-    """
-    if isinstance(value, Node):
-        whole, rest = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
-        return None if whole is None or rest is None else whole + rest
-    if isinstance(value, str):
-        if (stamp := _CLOCK.fullmatch(value.strip())) is None:
-            return None
-        sign, first, second, last = stamp.groups()
-        hours, minutes = (first, second) if second is not None else (None, first)
-        value = (float(hours or 0) * 60 + float(minutes or 0)) * 60 + float(last.replace(",", "."))
-        value = -value if sign else value
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15:
-        return round(value * unit)
-    return None
 
 
 _NAMES = ("name", "display_name", "username", "user_name", "label", "id")

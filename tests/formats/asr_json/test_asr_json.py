@@ -19,8 +19,8 @@ from cappunc_cli.document.labels import Case, fold, strip
 from cappunc_cli.document.pauses import turn_ends
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json import DIALECTS, dialect_of, scan, transcript
-from cappunc_cli.formats.json.tracks import seconds
 
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
 
