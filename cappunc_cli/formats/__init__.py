@@ -189,7 +189,10 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
         texts = [(word.text, new.text)]
         if len(word.places) > 1:  # copies may be spelled otherwise than the word
             pairs = zip_longest(word.places, new.places, fillvalue=())
-            texts += [(format.shown(source, copy), format.shown(output, other)) for copy, other in pairs]
+            raw = (
+                ([source[a:b] for a, b in copy], [output[a:b] for a, b in other], copy, other) for copy, other in pairs
+            )
+            texts += [(format.shown(source, copy), format.shown(output, other)) for a, b, copy, other in raw if a != b]
         for old, text in texts:
             if old == text:
                 continue

@@ -29,12 +29,6 @@ _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
 
 
-def _columns(names: Sequence[str]) -> list[str]:
-    """The columns that a Format line names; [] where it has no Text."""
-    found = [name.strip().lower() for name in names]
-    return found if "text" in found else []
-
-
 def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
     """The words of the first layer, with those of the other layers as copies."""
     found: dict[object, list[Word]] = {}
@@ -61,8 +55,8 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
         if found is None:
             continue
         if found[1].lower() == "format":
-            columns = _columns(line[found.end() :].split(","))
-            if not columns:
+            columns = [name.strip().lower() for name in line[found.end() :].split(",")]
+            if "text" not in columns:
                 raise BadInput("a Format line without Text", line=number)
         else:
             cue = _cue(line, start, found.end(), columns)

@@ -99,6 +99,8 @@ class RegionFormat(Format):
     hidden: re.Pattern[str] = HIDDEN
     #: Whether a cue without an end is shown until the next one begins.
     lasting: ClassVar[bool] = False
+    #: Whether the text is in codes, and the cues have what they show.
+    in_codes: ClassVar[bool] = False
     #: Makes of a text what reads its inline time stamps, if these are not clock times.
     clock: Callable[[str], StampReader] | None = None
 
@@ -107,22 +109,20 @@ class RegionFormat(Format):
         reader = CueReader(text, self.hidden, self.clock(text) if self.clock else milliseconds)
         # What a decoder shows does not roll, and has whole words; nor do the sentences of speakers.
         named = any(cue.speaker for cue in cues)
-        in_codes = any(cue.shown is not None for cue in cues)
-        in_pieces = not in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
+        in_pieces = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
         if in_pieces := in_pieces and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
             reader.read_pieces(cues)
         else:
             reader.read(cues)
-            if not named and not in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
+            if not named and not self.in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
                 reader = CueReader(text, reader.hidden, reader.clock, rolling=True)
                 reader.read(cues)
         detail = CueDetail(cues, self.hidden, not in_pieces, self.lasting, in_pieces)
         ordered = tuple(sorted(notices, key=lambda notice: notice.line))
         return Document(self.name, text, reader.words, ordered, reader.turns.names, detail)
 
-    def written(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with these texts, whether or not they would be read back."""
-        return splice(document.source, changes(document, texts))
+    #: Writes texts whether or not they would be read back.
+    written = Format.write
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all their copies.
@@ -131,7 +131,7 @@ class RegionFormat(Format):
         cues have no words of their own, by reading the whole file.
         """
         detail, old, wanted = document.detail, document.texts, list(texts)
-        if not detail.in_pieces and not detail.shown:
+        if not detail.in_pieces and not self.in_codes:
             return self.written(document, guard.revert_ambiguous(document, texts))
         for _ in range(_ATTEMPTS):
             output = self.written(document, wanted) if wanted != old else document.source
@@ -167,7 +167,7 @@ class CueFormat(RegionFormat):
 class EncodedFormat(CueFormat):
     """A format whose text is in codes: its cues have what they show."""
 
-    lasting = True
+    lasting = in_codes = True
 
     def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:
         """A notice for each subtitle in which a word stays as it was."""

@@ -57,9 +57,6 @@ def seconds(value: object, unit: float = 1000.0) -> int | None:
     Google's `{"seconds": "1", "nanos": 200000000}` lacks what is zero. `unit` is the number of milliseconds in a unit:
     1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
-    if isinstance(value, dict):
-        whole, rest = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
-        return None if whole is None or rest is None else whole + rest
     if isinstance(value, str):
         if (stamp := _SECONDS.fullmatch(value.strip())) is None:
             return None
@@ -69,6 +66,9 @@ def seconds(value: object, unit: float = 1000.0) -> int | None:
         value = -value if sign else value
     if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15:
         return round(value * unit)
+    if isinstance(value, dict):
+        whole, rest = seconds(value.get("seconds", 0)), seconds(value.get("nanos", 0), 1e-6)
+        return None if whole is None or rest is None else whole + rest
     return None
 
 

@@ -18,9 +18,8 @@ from operator import itemgetter
 
 from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.document.words import Copy, Document, Span
-from cappunc_cli.formats.nonspeech import LONGEST_NAME_PARTS
 from cappunc_cli.formats.speech import scan
-from cappunc_cli.formats.splice import at_copy, edits, same_spaces, splice
+from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_spaces, splice
 
 _COLON = re.compile("[:：]")
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
@@ -68,8 +67,7 @@ def _places(document: Document) -> Iterator[tuple[Span, Sequence[_Place]]]:
 def _misread(document: Document, region: Span, places: Sequence[_Place], texts: Sequence[str]) -> list[int]:
     """Write a region with these texts and read its words back: the numbers of the places whose words are misread.
 
-    If there are more or fewer words than before, these are all from the first that differs to the last, with one more
-    on either side; and -1 is among them.
+    Beside words that are read where there are none, these are the words before and after.
     """
     source, hidden = document.source, document.detail.hidden
     old = [document.words[i].text for i, _ in places]
@@ -77,41 +75,24 @@ def _misread(document: Document, region: Span, places: Sequence[_Place], texts: 
     changed = [(copy, new) for (i, copy), before, new in zip(places, old, wanted, strict=True) if texts[i] != before]
     text = splice(source, (edit for copy, new in changed for edit in edits(source, copy, new)), *region)
     read = [word.text for word in scan(text, 0, len(text), hidden).words]
-    differing = [n for n, (a, b) in enumerate(zip(read, wanted, strict=False)) if a != b]
-    if len(read) == len(wanted):
-        return differing
-    first = min([*differing, len(read), len(wanted)])
-    last = next((n for n, (a, b) in enumerate(zip(read[::-1], wanted[::-1], strict=False)) if a != b), 0)
-    return [*range(max(0, first - 1), min(len(wanted), max(first, len(wanted) - last) + 1)), -1]
+    blocks = [range(start, stop) for same, _, _, start, stop in aligned_blocks(read, wanted) if not same]
+    found = (n for block in blocks for n in (block or (block.start - 1, block.start)))
+    return [n for n in found if 0 <= n < len(wanted)]
 
 
 def _revert_in_region(document: Document, region: Span, places: Sequence[_Place], texts: list[str]) -> None:
-    """Revert as few changes as it takes: new dashes and colons, label-like words, the words that are misread, all."""
+    """Revert as few changes as it takes: new dashes and colons of the words that are misread, then all of these."""
     numbers = [i for i, _ in places]
-    old = {i: document.words[i].text for i in numbers}
-    if not (misread := _misread(document, region, places, texts)):
-        return
-    for n, i in enumerate(numbers):
-        if -1 in misread or n in misread:
-            new_dash = texts[i][0] in "—–―" and old[i][0] not in "—–―"
-            texts[i] = _without_new_colon(old[i], texts[i][new_dash:])
-    if not _misread(document, region, places, texts):
-        return
-    lines = [word.line for word in scan(document.source, *region, document.detail.hidden).words]
-    start = 0
-    for n, i in enumerate(numbers):
-        start = n if n and lines[n] != lines[n - 1] else start
-        if _COLON.search(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
-            for j in numbers[max(start, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
-                texts[j] = _as_before(old[j], texts[j])
-    for attempt in range(_ATTEMPTS + 1):
+    for attempt in range(_ATTEMPTS + 2):
         if not (misread := _misread(document, region, places, texts)):
             return
-        for i in numbers if attempt == _ATTEMPTS else [numbers[n] for n in misread if n >= 0]:
-            texts[i] = _as_before(old[i], texts[i])
-    if _misread(document, region, places, texts):
-        for i in numbers:
-            texts[i] = old[i]
+        for i in numbers if attempt >= _ATTEMPTS else [numbers[n] for n in misread]:
+            old = document.words[i].text
+            if attempt == 0:
+                new_dash = texts[i][0] in "—–―" and old[0] not in "—–―"
+                texts[i] = _without_new_colon(old, texts[i][new_dash:])
+            else:
+                texts[i] = old if attempt > _ATTEMPTS else _as_before(old, texts[i])
 
 
 def _as_before(old: str, new: str) -> str:

@@ -50,7 +50,7 @@ _BOLD_NAME = re.compile(
     r"(?::\1|\1(?:[ ]?\([0-9:.,]+\))?:)(?!\S)"
 )
 _LONGEST_NAME = 60
-LONGEST_NAME_PARTS = 5
+_LONGEST_NAME_PARTS = 5
 
 
 def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
@@ -206,7 +206,7 @@ def _is_label(head: str, following: str) -> bool:
     if GENERIC_LABEL.fullmatch(name) or (len(name) == 1 and name.isupper()):
         return True
     parts = name.split()
-    if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
+    if not 1 <= len(parts) <= _LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
         return False
     folded = [fold(part) for part in parts]
     # `iPhone-12:` is a name that Zoom gives.

@@ -106,7 +106,6 @@ _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
 _SBV_HIDDEN = re.compile(rf"{HIDDEN_WITHOUT_ENTITIES.pattern}|\[br\]", re.IGNORECASE)
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
-_TIMING_LINE = re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
 
 
 class Sbv(CueFormat):
@@ -114,14 +113,13 @@ class Sbv(CueFormat):
 
     name = "sbv"
     suffixes = (".sbv",)
+    signature = re.compile(rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
     hidden = _SBV_HIDDEN
     missing = "no times such as 0:00:01.000,0:00:02.000"
 
     def sniff(self, text: str) -> bool:
-        """Whether some lines are pairs of times."""
-        return _TIMING_LINE.search(text) is not None and are_cues(
-            text, lambda line: (_TIMING.match(line) or _MISTYPED.match(line)) is not None
-        )
+        """Whether pairs of times are as frequent as in captions."""
+        return are_cues(text, lambda line: (_TIMING.match(line) or _MISTYPED.match(line)) is not None)
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The cues after pairs of times."""

@@ -11,6 +11,7 @@ from cappunc_cli.document.pauses import speaking_time
 from cappunc_cli.document.words import Document, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import CueDetail, is_rolling
+from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import BREAKS, Edit, line_of, splice
 
@@ -96,17 +97,20 @@ def _edits(
     source, hidden = document.source, document.detail.hidden
     speech = scan(source, *region, hidden)
     texts = [word.text for word in speech.words]
-    gaps = [(before.copy[-1][1], after.copy[0][0]) for before, after in pairwise(speech.words)]
+    ends = ((before.copy[-1][1], after.copy[0][0]) for before, after in pairwise(speech.words))
+    gaps = [visible(source, *end, hidden) for end in ends]
+    places = [gap.copy(0, len(gap.text)) for gap in gaps]
     # `a<br>b`, a no-break space
-    if not all(_SPACE.fullmatch(source, *gap) for gap in gaps):
+    if not all(_SPACE.fullmatch(gap.text) for gap in gaps) or not all(source[a:b].isspace() for a, b in chain(*places)):
         return ()
-    if "".join("".join(texts).split()) != "".join(speech.visible.text.split()):
+    if not gaps or "".join("".join(texts).split()) != "".join(speech.visible.text.split()):
         return ()
-    first = set(line_starts(texts)) if gaps else set()
+    first = set(line_starts(texts))
     edits = [
-        (*gap, newline if i in first else " ")
+        (*place, "" if n else newline if i in first else " ")
         for i, gap in enumerate(gaps, 1)
-        if (i in first) != (BREAKS.search(source, *gap) is not None)
+        if (i in first) != (BREAKS.search(gap.text) is not None)
+        for n, place in enumerate(places[i - 1])
     ]
     rewrapped = splice(source, edits, *region)
     again = scan(rewrapped, 0, len(rewrapped), hidden).words

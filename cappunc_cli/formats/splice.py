@@ -155,17 +155,11 @@ def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
     if seen == old or new == old:
         return new if seen == old else seen
     own, old_label, new_label = (cached_strip(text)[1] for text in (seen, old, new))
-    before, after = own.before, own.after
-    if before == old_label.before:
-        before = new_label.before
-    else:  # inverted marks go right before the word
-        before += "".join([c for c in new_label.before if c in "¿¡" and c not in old_label.before + before])
-    if after == old_label.after:
-        after = new_label.after
-    elif new_label.mark != old_label.mark and (old_label.mark or not own.mark):
-        after = own.with_mark(new_label.mark).after
-    core = new_label.inside(new)
-    return before + (own.inside(seen) if core == old_label.inside(old) else core) + after
+    opening = "".join([c for c in new_label.before if c in "¿¡" and c not in old_label.before + own.before])
+    core, marked = new_label.inside(new), own
+    if new_label.mark != old_label.mark and (old_label.mark or not own.mark):
+        marked = own.with_mark(new_label.mark)
+    return own.before + opening + (own.inside(seen) if core == old_label.inside(old) else core) + marked.after
 
 
 def _as_entity(entity: str, c: str) -> str:
@@ -240,3 +234,51 @@ def placeholders(document: Document) -> Iterator[Edit]:
             yield start, stop, PLACEHOLDER
             for a, b in others:
                 yield a, b, ""
+
+
+#: (same, start, stop, start, stop): a block of each sequence; `same` if the words are equal.
+Block = tuple[bool, int, int, int, int]
+
+#: How many words are aligned at a time, and how many are compared at a time.
+_WINDOW, _STEP = 1500, 256
+
+
+def aligned_blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
+    """Yield equal and differing blocks, in order, covering both sequences.
+
+    Long sequences are aligned window by window, so that time and memory are linear in their length.
+    """
+    i = j = 0
+    while i < len(ours) or j < len(theirs):
+        run = 0
+        while (step := ours[i + run : i + run + _STEP]) and step == theirs[j + run : j + run + _STEP]:
+            run += len(step)
+        while i + run < len(ours) and j + run < len(theirs) and ours[i + run] == theirs[j + run]:
+            run += 1
+        if run:
+            yield True, i, i + run, j, j + run
+            i, j = i + run, j + run
+            continue
+        found = _window(ours, theirs, i, j)
+        yield from found
+        i, j = found[-1][2], found[-1][4]
+
+
+def _window(ours: Sequence[str], theirs: Sequence[str], i: int, j: int) -> list[Block]:
+    from rapidfuzz.distance import Indel
+
+    a, b = ours[i : i + _WINDOW], theirs[j : j + _WINDOW]
+    result: list[Block] = []
+    for op in Indel.opcodes(a, b):
+        same = op.tag == "equal"
+        span = (i + op.src_start, i + op.src_end, j + op.dest_start, j + op.dest_end)
+        if result and not same and not result[-1][0]:
+            result[-1] = (False, result[-1][1], span[1], result[-1][3], span[3])
+        else:
+            result.append((same, *span))
+    # The alignment at the end of a window is unreliable: stop after the last long block of equal words.
+    if i + len(a) < len(ours) or j + len(b) < len(theirs):
+        solid = [k for k, x in enumerate(result) if x[0] and x[2] - x[1] >= 3]
+        if solid:
+            result = result[: solid[-1] + 1]
+    return result

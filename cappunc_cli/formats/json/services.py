@@ -191,22 +191,22 @@ def _azure(value: object) -> Iterator[Track]:
     `lexical`, `itn`, `maskedITN` and `words` are raw by definition and stay: the words only give their times
     to `display` and its copies.
     """
-
-    def fields(entries: Sequence[Node], text: str, speaker: object = None) -> list[Field]:
-        unit = _AZURE_MS if any("offsetMilliseconds" in entry for entry in entries) else _AZURE_TICKS
-        return replace(unit, text=text).line(entries, speaker)
-
-    def words(phrases: Iterable[Node], key: str, text: str) -> list[Field]:
-        spoken = ((nodes(phrase, f"nBest[0].{key}[]"), phrase.get("speaker")) for phrase in phrases)
-        return [field for entries, speaker in spoken for field in fields(entries, text, speaker)]
-
+    found = nodes(value, "recognizedPhrases[]")
+    unit = _AZURE_MS if any("offsetMilliseconds" in phrase for phrase in found) else _AZURE_TICKS
     whole = by_channel(nodes(value, "combinedRecognizedPhrases[]"))
-    for channel, phrases in by_channel(nodes(value, "recognizedPhrases[]")).items():
-        display = [field for phrase in phrases for field in fields([phrase], "nBest[0].display")]
-        copies = texts(whole.get(channel), "[].display"), words(phrases, "displayWords", "displayText")
-        yield Track([display, *copies], words(phrases, "words", "word"), channel=channel)
+    for channel, phrases in by_channel(found).items():
+        display, display_words, words = (
+            [
+                field
+                for phrase in phrases
+                for field in replace(unit, text=text).line(nodes(phrase, path), phrase.get("speaker"))
+            ]
+            for path, text in _AZURE_TEXTS
+        )
+        yield Track([display, texts(whole.get(channel), "[].display"), display_words], words, channel=channel)
 
 
+_AZURE_TEXTS = ("", "nBest[0].display"), ("nBest[0].displayWords[]", "displayText"), ("nBest[0].words[]", "word")
 _AZURE_MS = Entries("text", "offsetMilliseconds", length="durationMilliseconds", unit=1, join=" ")
 _AZURE_TICKS = Entries("text", "offsetInTicks", length="durationInTicks", unit=1e-4, join=" ")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,19 +12,12 @@ from cappunc_cli.document.words import Copy, Span, Word
 from cappunc_cli.formats.json.scan import characters, decoded
 from cappunc_cli.formats.json.tokens import CAPITAL, MARKED, Stream, Token, features, split_letters, tokenize
 from cappunc_cli.formats.json.tracks import Anchor, Field, Track, speaker_name
-from cappunc_cli.formats.splice import fragments
+from cappunc_cli.formats.splice import aligned_blocks, fragments
 
 # Up to so many words of a copy can be another spelling of the track's own words; more are words that only it has.
 _LONGEST_SPELLING = 3
 # A copy without marks or capitals has that style only if more than this share of its words have them elsewhere.
 _RARE = 1 / 50
-#: (same, start, stop, start, stop): a block of each sequence; `same` if the words are equal.
-Block = tuple[bool, int, int, int, int]
-
-#: How many words are aligned at a time, and how many are compared at a time.
-_WINDOW, _STEP = 1500, 256
-
-
 #: A word of a track: its tokens, one for each copy that shows it.
 Spoken = list[Token]
 
@@ -251,44 +244,3 @@ def _set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
         # Lower case in all streams, or together with marks, is not a style but what is to be restored.
         stream.case = len(lacking) < 2
         stream.marks &= MARKED not in lacking
-
-
-def aligned_blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
-    """Yield equal and differing blocks, in order, covering both sequences.
-
-    Long sequences are aligned window by window, so that time and memory are linear in their length.
-    """
-    i = j = 0
-    while i < len(ours) or j < len(theirs):
-        run = 0
-        while (step := ours[i + run : i + run + _STEP]) and step == theirs[j + run : j + run + _STEP]:
-            run += len(step)
-        while i + run < len(ours) and j + run < len(theirs) and ours[i + run] == theirs[j + run]:
-            run += 1
-        if run:
-            yield True, i, i + run, j, j + run
-            i, j = i + run, j + run
-            continue
-        found = _window(ours, theirs, i, j)
-        yield from found
-        i, j = found[-1][2], found[-1][4]
-
-
-def _window(ours: Sequence[str], theirs: Sequence[str], i: int, j: int) -> list[Block]:
-    from rapidfuzz.distance import Indel
-
-    a, b = ours[i : i + _WINDOW], theirs[j : j + _WINDOW]
-    result: list[Block] = []
-    for op in Indel.opcodes(a, b):
-        same = op.tag == "equal"
-        span = (i + op.src_start, i + op.src_end, j + op.dest_start, j + op.dest_end)
-        if result and not same and not result[-1][0]:
-            result[-1] = (False, result[-1][1], span[1], result[-1][3], span[3])
-        else:
-            result.append((same, *span))
-    # The alignment at the end of a window is unreliable: stop after the last long block of equal words.
-    if i + len(a) < len(ours) or j + len(b) < len(theirs):
-        solid = [k for k, x in enumerate(result) if x[0] and x[2] - x[1] >= 3]
-        if solid:
-            result = result[: solid[-1] + 1]
-    return result

@@ -20,7 +20,8 @@ from cappunc_cli.document.pauses import turn_ends
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats.cues import seconds
-from cappunc_cli.formats.json import DIALECTS, dialect_of, scan, transcript
+from cappunc_cli.formats.json import DIALECTS, dialect_of, scan
+from cappunc_cli.formats.splice import aligned_blocks
 
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
 
@@ -435,7 +436,7 @@ def test_other_clocks() -> None:
 def test_long_runs_stay_aligned() -> None:
     ours = [f"w{i % 977}" for i in range(20_000)]
     theirs = [word for i, word in enumerate(ours) if i % 50] + ["x"] * 10
-    equal = sum(b - a for same, a, b, _, _ in transcript.aligned_blocks(ours, theirs) if same)
+    equal = sum(b - a for same, a, b, _, _ in aligned_blocks(ours, theirs) if same)
     assert equal > 0.97 * len(theirs)
 
 
