@@ -26,7 +26,7 @@ from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.recurrent import GruEngine, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities_of_each, read_passage, written
+from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage, written
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
@@ -127,8 +127,7 @@ class LiveRestorer:
 
     def _read(self, _count: int, silence: int | None) -> tuple[int, Rows]:
         """The place of the first word of a passage with the next `count` pending words, and its probabilities."""
-        (rows,) = probabilities_of_each([self._words], self._model, self._options, live=[silence])
-        return 0, rows
+        return 0, probabilities(self._words, self._model, self._options, silence=silence)
 
 
 class LiveGruRestorer(LiveRestorer):

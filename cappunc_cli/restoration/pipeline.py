@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from types import NoneType
 
@@ -89,8 +89,8 @@ def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> S
     ]
     samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
-        read_passage(sample, rows, model, options).posteriors.end_probability()
-        for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
+        read_passage(sample, probabilities(sample, model, options), model, options).posteriors.end_probability()
+        for sample in samples
     )
     blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]
     return parted if part_turns(ends, ends_with_turns, blank_before) else words
@@ -101,50 +101,25 @@ def probabilities(
     model: Model,
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
+    silence: int | None = None,
 ) -> Rows:
     """The model's probabilities for each word, [n, cases + marks + around]; it reads neither marks nor case.
 
-    `progress` is as in `restore`. Raises CappuncError.
+    `progress` is as in `restore`. `silence` is the pause after the last word (ms) of a live text whose words are still
+    to come, if known. Raises CappuncError.
     """
-    return next(probabilities_of_each([words], model, options or Options(), progress))
-
-
-def probabilities_of_each(
-    texts: Sequence[Sequence[Word]],
-    model: Model,
-    options: Options,
-    progress: Callable[[int], None] | None = None,
-    live: Sequence[int | None] | None = None,
-) -> Iterator[Rows]:
-    """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
-
-    `progress` is called with the number of words of all texts that the model has read. Of `live` texts, whose words are
-    still to come, these are the pauses after the last word of each (ms), as far as known. Raises CappuncError.
-    """
-    code = options.conventions(model.config).code
-    window, overlap, min_words_cut = options.windows(model.config)
-    bare = [cached_strip(word.text)[0] for words in texts for word in words]
-    silence: list[int | None] = [None] * len(bare)
-    if options.pauses:
-        ends = live or [None] * len(texts)
-        silence = [gap for words, end in zip(texts, ends, strict=True) if words for gap in (*pauses(words)[:-1], end)]
-    turns = list(chain.from_iterable(map(turn_ends, texts)))
-    starts = accumulate(map(len, texts), initial=0)
-    chunks = [
-        split(len(words), window, overlap, min_words_cut, start) for words, start in zip(texts, starts, strict=False)
-    ]
-    together = [*chain.from_iterable(chunks)]
-    members = model.members(code) if model.ensemble else []
-    others = [member.engine.predict(bare, silence, turns, together) for member, _ in members]
-    read = model.engine.predict(bare, silence, turns, together)
-    for own in chunks:
-        rows = merge(islice(read, len(own)), progress)
-        if own and members:
-            shares = [np.float32(share) for _, share in members]
-            rows *= 1 - np.sum(shares, dtype=np.float32)
-            for other, share in zip(others, shares, strict=True):
-                rows += share * merge(islice(other, len(own)))
-        yield rows
+    options = options or Options()
+    bare = [cached_strip(word.text)[0] for word in words]
+    gaps: list[int | None] = [*pauses(words)[:-1], silence] if words and options.pauses else [None] * len(words)
+    asked = bare, gaps, turn_ends(words), split(len(words), *options.windows(model.config))
+    members = model.members(options.conventions(model.config).code) if words else []
+    others = [(merge(member.engine.predict(*asked)), np.float32(share)) for member, share in members]
+    rows = merge(model.engine.predict(*asked), progress)
+    if others:
+        rows *= 1 - np.sum([share for _, share in others], dtype=np.float32)
+        for other, share in others:
+            rows += share * other
+    return rows
 
 
 def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Options, *, live: bool = False) -> Passage:

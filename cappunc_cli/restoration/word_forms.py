@@ -60,10 +60,7 @@ def ordinal_form(word: str, language: Language) -> str | None:
 
 
 def _inflected(word: str, lexicon: Lexicon, language: Language) -> str | None:
-    """An acronym of the lexicon with its ending: Basque `EHUko`, `VIIIak`; None for any other word.
-
-    Of 455 words in mixed case in the training texts that it finds 421 are written so.
-    """
+    """An acronym of the lexicon with its ending: Basque `EHUko`, `VIIIak`; None for any other word."""
     if not (language.inflects_acronyms and word.isalpha()):
         return None
     for length in range(_SHORTEST_ACRONYM, len(word)):
@@ -83,10 +80,8 @@ def start_form(form: str, language: Language) -> str:
 def _compound(word: str, lexicon: Lexicon, language: Language) -> str:
     """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
 
-    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
-    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital. After a single
-    letter they are lower-case, as in 1,360 of the 1,539 such English compounds that the lexicon lacks (`K-pop`), unless
-    nouns are capital.
+    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. After a single letter they are
+    lower-case (`K-pop`), unless nouns are capital.
     """
     first, others = _parts_of(lexicon)
     parts = word.split("-")

@@ -11,8 +11,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.formats.splice import Edit, shown, splice
 from cappunc_cli.languages.language import Language
-from cappunc_cli.spelling.passage_words import PassageWords
-from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
+from cappunc_cli.spelling.spoken_numbers import PassageWords, SpokenNumbers, check_library
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +120,10 @@ def _apply(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelle
 
 def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequence[_Change]:
     """The changes without those that would not be read back as words, such as a time at the start of a line."""
-    if not changes:
-        return changes
     try:
         verify_respelling(document, source, *_apply(source, changes))
     except BadInput:
-        half = len(changes) // 2
-        return [*_safe(document, source, changes[:half]), *_safe(document, source, changes[half:])] if half else []
+        return [one for one in changes if len(changes) > 1 and _safe(document, source, [one])]
     return changes
 
 
@@ -140,25 +136,20 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     again = formats.read(output, format=document.format, fps=document.fps)
     old, new = document.words, again.words
     expected, found = ([(one.text, one.start, one.end, one.cue, one.turn) for one in words] for words in (old, new))
-    for change in reversed(changes):
-        first, stop = change.number - 1, change.number - 1 + change.words
-        if " ".join(text for text, *_ in expected[first:stop]) != change.old:
-            raise BadInput(f"word {change.number} is not “{change.old}”")
-        # A new word starts with the first one that it replaces, and ends with the last.
-        _, start, _, cue, turn = expected[first]
-        expected[first:stop] = [(change.new, start, expected[stop - 1][2], cue, turn)]
-    if expected != found or document.speakers != again.speakers:
-        raise BadInput("the result differs in more than the listed words")
     undo: list[Edit] = []
     removed = 0
     for change in changes:
-        first = change.number - 1
-        old_copies, new_copies = old[first].places, new[first - removed].places
-        old_ends = old[first + change.words - 1].places
-        if len(old_copies) != len(new_copies):
-            raise BadInput(f"word {change.number} is shown elsewhere")
-        for head, last, copy in zip(old_copies, old_ends, new_copies, strict=True):
-            undo.append((copy[0][0], copy[-1][1], source[head[0][0] : last[-1][1]]))
+        first, last, at = change.number - 1, change.number + change.words - 2, change.number - 1 - removed
+        stop = at + change.words
+        if " ".join(text for text, *_ in expected[at:stop]) != change.old or at >= len(new):
+            raise BadInput(f"word {change.number} is not “{change.old}”")
+        # A new word starts with the first one that it replaces, and ends with the last.
+        _, start, _, cue, turn = expected[at]
+        expected[at:stop] = [(change.new, start, expected[stop - 1][2], cue, turn)]
+        for head, tail, copy in zip(old[first].places, old[last].places, new[at].places, strict=False):
+            undo.append((copy[0][0], copy[-1][1], source[head[0][0] : tail[-1][1]]))
         removed += change.words - 1
+    if expected != found or document.speakers != again.speakers:
+        raise BadInput("the result differs in more than the listed words")
     if splice(output, undo) != source:
         raise BadInput("the result differs in more than the listed words")

@@ -44,7 +44,7 @@ class Stub:
 
 
 def models(code: str) -> Iterator[Model]:
-    config = ModelConfig("stub", (code,), "", 24, 8, 2, 64, ())
+    config = ModelConfig("stub", (code,), 24, 8, 2, 64, ())
     yield Model(config, Stub(), Lexicons())
     try:
         find_model_for(code, ENGINES["ngram"])

@@ -29,8 +29,7 @@ _LONG = 4
 UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
 #: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
 _CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
-#: How hashtags and the paths of files begin, whose case is their author's choice: of 925 paths in the training texts
-#: 883 are in lower case.
+#: How hashtags and the paths of files begin, whose case is their author's choice.
 _GIVEN = ("#", "/", "~/", "./", "../")
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
@@ -115,16 +114,10 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     for start in [i for i, has_period in enumerate(dotted) if has_period]:
         if start < stop:
             continue
-        run = start + 1
-        while run < len(words) and dotted[run] and run - start < _MOST_PARTS:
-            run += 1
-        stop = run
-        while (
-            stop > start + 1
-            and (whole := ".".join(plain[start:stop])) not in language.abbreviations
-            and whole + "." not in language.always_lower
-        ):
-            stop -= 1
+        run = start + len(list(takewhile(bool, dotted[start : start + _MOST_PARTS])))
+        wholes = ((end, ".".join(plain[start:end])) for end in range(run, start + 1, -1))
+        listed = (end for end, one in wholes if one in language.abbreviations or one + "." in language.always_lower)
+        stop = next(listed, start + 1)
         if stop > start + 1:
             found[:, start:stop] = _properties_of_parts(
                 plain[start:stop], _is_dated(plain, labels, start, language), language
@@ -201,7 +194,6 @@ def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) 
 def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
-    digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
     letters = DOTTED.fullmatch(plain) is not None
@@ -212,8 +204,8 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     title, ordinal = name in language.titles, ordinal_form(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
-    doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
-    double_name = _DOUBLE_NAME.fullmatch(plain) is not None
+    scale = _DEGREES.fullmatch(word) is not None
+    initials = _DOUBLED.fullmatch(word) is not None or _DOUBLE_NAME.fullmatch(plain) is not None
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
     # `e.t.`; what is lower-case with periods is listed: `a.m.`, Dutch `d.w.z.`
     dotted = letters and acronym and form is None and not language.abbreviates(plain)
@@ -221,31 +213,13 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     stutter = STUTTER.fullmatch(plain)
     # `I-I don't`, but `b-but` only where the word is capital
     said_again = stutter is not None and stutter[2] in language.always_capital
-    listed = plain in language.forms
-    always = plain in language.always_capital or listed or ordinal
+    digraph, listed = bool(language.digraph) and word.startswith(language.digraph), plain in language.forms
     own_form = digraph or clitic or clan or ordinal or elided_initials or listed or stutter is not None
+    always = plain in language.always_capital or listed or ordinal or scale or said_again or dotted
     linked = (name != stem and name in language.linking) or ("." in stem and stem in language.never_upper)
-    found = _written_properties(word) | {
-        WordProperty.HAS_FORM: form is not None,
-        WordProperty.ALWAYS_MIXED: form is not None and own_form,
-        WordProperty.PASSES_START: clitic and plain in language.always_lower,
-        WordProperty.TITLE: title,
-        WordProperty.NO_UPPER: never_upper or (title and len(plain) > 2),
-        WordProperty.ALWAYS_CAPITAL: always or scale or said_again or dotted,
-        WordProperty.ABBREVIATION: language.abbreviates(plain) or elided_initials or doubled or double_name,
-        WordProperty.ALWAYS_LOWER: low,
-        WordProperty.DEGREE: degree,
-        WordProperty.INITIALISM: acronym or doubled or double_name or scale or (said_again and form is None),
-        WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
-    }
-    return bytes(found.get(property_, False) for property_ in WordProperty)
-
-
-def _written_properties(word: str) -> dict[WordProperty, bool]:
-    """What the characters of a word show in any language."""
     as_given = word.startswith(_GIVEN) or ("." in word and FILE_NAME.fullmatch(word) is not None)
     first, top = (word, word) if as_given else (capital(word), upper(word))
-    return {
+    found = {
         WordProperty.NO_CASE: top == word,
         WordProperty.NO_CAPITAL: first == word,
         WordProperty.ONE_LETTER: first == top,
@@ -254,4 +228,16 @@ def _written_properties(word: str) -> dict[WordProperty, bool]:
         WordProperty.DIGIT_FIRST: word[:1].isdigit(),
         WordProperty.DIGIT_LAST: word[-1:].isdigit(),
         WordProperty.NO_WORD: not any(map(str.isalnum, word)),
+        WordProperty.HAS_FORM: form is not None,
+        WordProperty.ALWAYS_MIXED: form is not None and own_form,
+        WordProperty.PASSES_START: clitic and plain in language.always_lower,
+        WordProperty.TITLE: title,
+        WordProperty.NO_UPPER: never_upper or (title and len(plain) > 2),
+        WordProperty.ALWAYS_CAPITAL: always,
+        WordProperty.ABBREVIATION: language.abbreviates(plain) or elided_initials or initials,
+        WordProperty.ALWAYS_LOWER: low,
+        WordProperty.DEGREE: degree,
+        WordProperty.INITIALISM: acronym or initials or scale or (said_again and form is None),
+        WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
     }
+    return bytes(found.get(property_, False) for property_ in WordProperty)

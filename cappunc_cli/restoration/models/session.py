@@ -6,8 +6,8 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -157,7 +157,7 @@ def _on_gpu(path: Path, index: int) -> Any:
         raise CappuncError(f"CUDA cannot be used: {error}") from error
     options = {"device_id": str(index), "cudnn_conv_algo_search": "HEURISTIC"}
     session = None
-    with _silence(), suppress(BadModel):
+    with redirect_stdout(None), redirect_stderr(None), suppress(BadModel):
         if hasattr(onnxruntime, "preload_dlls"):
             # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
             onnxruntime.preload_dlls(directory="")
@@ -179,27 +179,6 @@ def _saturates() -> bool:
     x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
     (product,) = session.run(None, {"x": x, "w": w})
     return bool((product != 64 * 255 * 127).any())
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Silence stdout and stderr, C libraries included: a library whose dependency is missing prints pages."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    saved: list[tuple[int, int]] = []
-    for number in (1, 2):
-        with suppress(OSError):  # closed
-            saved.append((number, os.dup(number)))
-    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-        try:
-            for number, _ in saved:
-                os.dup2(nothing.fileno(), number)
-            yield
-        finally:
-            for number, copy in saved:
-                os.dup2(copy, number)
-                os.close(copy)
 
 
 def first_line(error: Exception) -> str:

@@ -9,9 +9,6 @@ The tokens are frequent words in their own case (words at the start of a sentenc
 the beginning and end of a turn, and classes for all other words: `~do` is a lower-case word that ends in `do`, `^do`
 a capital one, `=` one in upper case. Words of a class that occur in the training text are its `members`: P(word |
 history) is P(class | history) times P(word | class). Digits count as `0`.
-
-Only numpy is needed. KenLM and similar packages are no alternative: their wheels have no estimator, they have no
-classes, and their files are several times as large.
 """
 
 from __future__ import annotations

@@ -156,14 +156,6 @@ def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.Monke
     session._saturates.cache_clear()
 
 
-def test_silence_includes_output_of_c_libraries(capfd: pytest.CaptureFixture[str]) -> None:
-    with session._silence():
-        os.write(1, b"pages\n")
-        os.write(2, b"of warnings\n")
-    os.write(2, b"after\n")
-    assert capfd.readouterr() == ("", "after\n")
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process as Linux has them")
 def test_no_memory_for_a_thread_is_told_in_one_line(tmp_path: Path) -> None:
     import resource
