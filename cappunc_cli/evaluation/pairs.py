@@ -215,11 +215,10 @@ def word_counts(pairs: Pairs) -> dict[str, int]:
     return {name: int(pairs.count(wanted)) for name, wanted in counted.items()}
 
 
-def confusion(pairs: Pairs, fold: bool = False) -> dict[str, dict[str, int]]:
+def confusion(pairs: Pairs) -> dict[str, dict[str, int]]:
     """Reference mark -> hypothesis mark -> count; '' is no mark or a missing word."""
-    ours, theirs = ((s.folded if fold else s.marks).tolist() for s in (pairs.reference, pairs.hypothesis))
-    names = ["", *(THREE if fold else MARKS)]
-    matrix = {a: dict.fromkeys(names, 0) for a in names}
+    ours, theirs = (side.marks.tolist() for side in (pairs.reference, pairs.hypothesis))
+    matrix = {a: dict.fromkeys(("", *MARKS), 0) for a in ("", *MARKS)}
     both = pairs.reference.words & pairs.hypothesis.words
     for (a, b, words), count in Counter(zip(ours, theirs, both.tolist(), strict=True)).items():
         if words or a or b:

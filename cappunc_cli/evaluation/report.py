@@ -38,9 +38,8 @@ _TITLES = {
     "wer": "word error rate",
 }  # fmt: skip
 _PARTS = ("precision", "recall", "f1")
-#: The columns of the table of several systems, and of their table by file; --json has all scores.
+#: The columns of the table of several systems; --json has all scores.
 _COLUMNS = ("comma", "period", "question", "micro", "boundary", "case", "wer")
-_BY_FILE = ("micro", "boundary", "case")
 _SIGNIFICANT = 0.05
 #: All that a score depends on, by name (the idea is sacreBLEU's).
 Signature = Mapping[str, str]
@@ -153,20 +152,15 @@ def _cell(system: System, name: str) -> str:
 
 
 def file_table(systems: Sequence[System]) -> Table:
-    """The main figures of each file: a row of one system, or a section with a row for each of several systems."""
-    known, samples = [file_scores(system.evaluation) for system in systems], systems[0].evaluation.samples
-    alone = len(systems) == 1
-    names = [name for name in known[0][0] if alone or name in _BY_FILE]
-    rows: list[list[str]] = []
-    for sample, *scores in zip(samples, *known, strict=True):
-        words = f"{len(sample.reference):,}"
-        figures = [[f"{100 * own[name]:.1f}" for name in names] for own in scores]
-        if alone:
-            rows.append([sample.name, words, *figures[0]])
-        else:
-            rows.append([f"{sample.name}, {words} words"])
-            rows += [[system.name, *own] for system, own in zip(systems, figures, strict=True)]
-    return Table([*(["file", "words"] if alone else [""]), *map(metric_title, names)], rows)
+    """The main figures of each file, in a row for each system if there are several."""
+    known = [file_scores(system.evaluation) for system in systems]
+    several, names = len(systems) > 1, list(known[0][0])
+    rows = [
+        [sample.name, f"{len(sample.reference):,}", *[system.name] * several, *(f"{100 * own[x]:.1f}" for x in names)]
+        for sample, *scores in zip(systems[0].evaluation.samples, *known, strict=True)
+        for system, own in zip(systems, scores, strict=True)
+    ]
+    return Table(["file", "words", *["system"] * several, *map(metric_title, names)], rows)
 
 
 def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:

@@ -145,16 +145,13 @@ def test_counts_of_words() -> None:
 
 
 def test_confusion_by_hand() -> None:
-    matrix = confusion(scored(SAME, SAME_HEARD).pairs, fold=True)
-    assert matrix == {
-        "": {"": 3, ",": 1, ".": 0, "?": 1},
-        ",": {"": 1, ",": 1, ".": 0, "?": 0},
-        ".": {"": 1, ",": 0, ".": 3, "?": 0},
-        "?": {"": 0, ",": 0, ".": 1, "?": 0},
-    }
-    everything = confusion(scored(SAME, SAME_HEARD).pairs)
-    assert everything["!"]["."] == everything[":"][","] == everything[";"][";"] == everything["…"][""] == 1
-    lost = confusion(scored(OTHER, OTHER_HEARD).pairs, fold=True)
+    matrix = confusion(scored(SAME, SAME_HEARD).pairs)
+    counted = {(a, b): count for a, row in matrix.items() for b, count in row.items() if count}
+    assert counted == {
+        ("", ""): 3, ("", ","): 1, ("", "?"): 1, (",", ""): 1, (".", "."): 1, ("?", "."): 1,
+        ("!", "."): 1, (":", ","): 1, (";", ";"): 1, ("…", ""): 1,
+    }  # fmt: skip
+    lost = confusion(scored(OTHER, OTHER_HEARD).pairs)
     assert lost[","][""] == 3
     assert lost[""][","] == 1
 

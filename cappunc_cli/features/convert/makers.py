@@ -86,7 +86,10 @@ class Converter:
         if self.kind == "json":
             kept = {turn: self.names.get(label, label) for turn, label in document.speakers.items()}
             output = words_json(document, document.texts, shown, found.language, kept)
-            _verify_words(output, document.texts)
+            if any("\udc80" <= c <= "\udcff" for c in output):
+                raise BadInput("part of a character cannot be written in JSON")
+            seen = formats.read(output, "x.json").texts if document.texts else []
+            verify_same(" ".join(seen).split(), INVISIBLE.sub("", " ".join(document.texts)).split(), "json")
             return new_utf_8(output), _notes(words, spread(document.words)[1], left_out(document))
         names = shown_names(document.speakers, self.names) if self.speakers else {}
         paragraphs = transcript(document, shown, found.language, names, self.times)
@@ -104,14 +107,6 @@ class Converter:
             notes = [note, left_out(document)]
         data = caption_file(made, self.kind, replace(self.writing, language=language.code))
         return data, _notes(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
-
-
-def _verify_words(output: str, texts: Sequence[str]) -> None:
-    """Raises BadInput unless new JSON is all UTF-8, and these words are read back from it."""
-    if any("\udc80" <= c <= "\udcff" for c in output):
-        raise BadInput("part of a character cannot be written in JSON")
-    found = formats.read(output, "x.json").texts if texts else []
-    verify_same(" ".join(found).split(), INVISIBLE.sub("", " ".join(texts)).split(), "json")
 
 
 @dataclass(frozen=True, slots=True)

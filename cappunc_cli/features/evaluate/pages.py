@@ -9,7 +9,7 @@ from html import escape
 from cappunc_cli.evaluation import Evaluation, report, tables
 from cappunc_cli.evaluation.metrics import NAMES
 from cappunc_cli.evaluation.mistakes import Mistake, worst_mistakes
-from cappunc_cli.evaluation.pairs import confusion, has_other_marks
+from cappunc_cli.evaluation.pairs import confusion
 from cappunc_cli.evaluation.report import Signature, System
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.files.inspection import tenths
@@ -50,7 +50,7 @@ def _of_several(systems: Sequence[System], signature: Signature) -> Iterator[str
 
 
 def _confusion(evaluation: Evaluation) -> Table:
-    matrix = confusion(evaluation.pairs, fold=not has_other_marks(evaluation.pairs))
+    matrix = confusion(evaluation.pairs)
     names = [mark for mark in matrix if any(matrix[mark].values()) or any(row[mark] for row in matrix.values())]
     titles = [NAMES.get(name, "none") for name in names]
     rows = [[title, *(f"{matrix[a][b]:,}" for b in names)] for title, a in zip(titles, names, strict=True)]

@@ -78,7 +78,8 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
             raise BadInput(f"{number} is not “{decision.was}”; are these decisions of another file?")
         (bare, label), (new_bare, new_label) = cached_strip(decision.was), cached_strip(decision.text)
         same_parts = bare == new_bare and fixed_parts(label) == fixed_parts(new_label)
-        if not same_parts or _spaces(decision.text) > _spaces(decision.was):
+        new_space, space = (sum(map(str.isspace, side)) for side in (decision.text, decision.was))
+        if not same_parts or new_space > space:
             raise BadInput(
                 f"{number}: “{decision.was}” cannot become “{decision.text}”: more than marks and case would change"
             )
@@ -86,15 +87,14 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
     return new
 
 
-def _spaces(text: str) -> int:
-    return sum(map(str.isspace, text))
+def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
+    """Apply decisions to the job's input, and write the result, as `fix` would, to its target or standard output.
 
-
-def with_decisions(data: bytes, decisions: DecisionFile, request: FixRequest, job: Job) -> DecidedFile:
-    """The bytes of a file with decisions applied, as `fix` would write them; needs no model.
-
-    Raises CappuncError if the file has changed since the review, or more than marks and case would change.
+    Needs no model. Raises CappuncError, if the file has changed since the review or more than marks and case would
+    change, and OSError; then nothing is written.
     """
+    data = read_bytes(job.source)
+    job = replace(job, digest=content_hash(data))
     if sha256(data) != decisions.sha256:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, request.encoding)
@@ -104,20 +104,9 @@ def with_decisions(data: bytes, decisions: DecisionFile, request: FixRequest, jo
     fixed = fixer.write(document, decided_texts(old, decisions.words), encoding)
     found = request.read(fixed.text, job.source).texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
-    return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
-
-
-def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
-    """Apply decisions to the job's input, and write the result to its target or standard output.
-
-    Raises CappuncError and OSError; then nothing is written.
-    """
-    data = read_bytes(job.source)
-    job = replace(job, digest=content_hash(data))
-    decided = with_decisions(data, decisions, request, job)
     if job.target is None:
-        write_stdout(decided.data)
+        write_stdout(fixed.data)
     else:
         writer.check(job)
-        writer.write(job, decided.data)
-    return decided
+        writer.write(job, fixed.data)
+    return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)

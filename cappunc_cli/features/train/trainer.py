@@ -89,12 +89,6 @@ class RunState:
     worse: int = 0
     seconds: float = 0.0
 
-    def judge(self, development: Mapping[str, float]) -> None:
-        """Count a scoring as the best so far, or as a worse one."""
-        mean = sum(development.values()) / len(development)
-        # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
-        self.best, self.worse = (mean, 0) if mean > self.best or not self.best else (self.best, self.worse + 1)
-
 
 def run(
     recipe: Recipe, learner: Learner, report: Callable[[Progress], None], look_every: int, patience: int = 0
@@ -124,7 +118,10 @@ def run(
             development: dict[str, float] = {}
             if state.step % look_every == 0:
                 development = learner.score()
-                state.judge(development)
+                mean = sum(development.values()) / len(development)
+                # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
+                better = mean > state.best or not state.best
+                state.best, state.worse = (mean, 0) if better else (state.best, state.worse + 1)
                 if patience and not state.worse:
                     torch.save({"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / BEST)
             report(Progress(state.step, state.tokens, recipe.tokens, losses, rate, development))
