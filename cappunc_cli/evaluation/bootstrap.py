@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation
@@ -21,27 +22,14 @@ from cappunc_cli.evaluation.metrics import figure
 _TAILS = [0.025, 0.975]
 
 
-class Interval(NamedTuple):
-    """The 95 % percentile interval of a figure."""
-
-    low: float
-    high: float
-
-
-class Difference(NamedTuple):
-    """The figure of a hypothesis minus that of the first one, its 95 % interval, and its p-value."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
-
-
 class Resampled(NamedTuple):
-    """By metric: the interval of a hypothesis, and its difference to the first one ({} for the first itself)."""
+    """By metric: the 95 % percentile interval of a hypothesis (`low`, `high`), and its difference to the first one.
 
-    intervals: Mapping[str, Interval]
-    differences: Mapping[str, Difference]
+    A difference has the `difference` of the figures, its interval and its p-value `p`; the first one itself has none.
+    """
+
+    intervals: Mapping[str, Mapping[str, float]]
+    differences: Mapping[str, Mapping[str, float]]
 
 
 #: Of hypotheses that are not resampled.
@@ -67,8 +55,12 @@ def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> li
             # p is the share of draws whose difference is farther from the mean than the observed one is from none.
             # Floats summed in another order may differ in the last bit.
             farther = int(np.sum(np.abs(change) - np.abs(change).mean() >= abs(observed) - 1e-12))
-            low, high = np.quantile(change, _TAILS).tolist()
-            differences[name] = Difference(float(observed), low, high, (1 + farther) / (1 + draws))
-        intervals = {name: Interval(*np.quantile(values, _TAILS).tolist()) for name, values in own.items()}
+            p = (1 + farther) / (1 + draws)
+            differences[name] = {"difference": float(observed), **_interval(change), "p": p}
+        intervals = {name: _interval(values) for name, values in own.items()}
         results.append(Resampled(intervals, differences))
     return results
+
+
+def _interval(values: NDArray[np.float64]) -> dict[str, float]:
+    return dict(zip(("low", "high"), np.quantile(values, _TAILS).tolist(), strict=True))

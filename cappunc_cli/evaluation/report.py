@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from cappunc_cli.document.labels import FOLD
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Interval, Resampled
+from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Resampled
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, figure
 from cappunc_cli.evaluation.mistakes import corrections
 from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
@@ -106,7 +106,7 @@ def table(systems: Sequence[System]) -> Table:
     rows = []
     for system in systems:
         test = system.resampled.differences.get("micro")
-        cells = [f"{test.p:.3f}" if test else ""] if tested else []
+        cells = [f"{test['p']:.3f}" if test else ""] if tested else []
         rows.append([system.name, *(_cell(system, name) for name in names), *cells])
     return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
 
@@ -126,11 +126,11 @@ def score_table(system: System) -> Table:
     return Table(head, rows)
 
 
-def _cells(name: str, value: Value, intervals: Mapping[str, Interval]) -> list[str]:
+def _cells(name: str, value: Value, intervals: Mapping[str, Mapping[str, float]]) -> list[str]:
     """The cells of a row as text; percentages have one decimal."""
     title, bounds = metric_title(name), [""] if intervals else []
     if interval := intervals.get(name):
-        bounds = [f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"]
+        bounds = [f"{100 * interval['low']:.1f}–{100 * interval['high']:.1f}"]
     if isinstance(value, Score):
         figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
         return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
@@ -147,8 +147,8 @@ def _cell(system: System, name: str) -> str:
     text, (intervals, differences) = f"{100 * figure(system.evaluation.scores[name]):.1f}", system.resampled
     if not intervals:
         return text
-    half = 50 * (intervals[name].high - intervals[name].low)
-    return f"{text} ± {half:.1f}{'*' if name in differences and differences[name].p < _SIGNIFICANT else ''}"
+    half = 50 * (intervals[name]["high"] - intervals[name]["low"])
+    return f"{text} ± {half:.1f}{'*' if name in differences and differences[name]['p'] < _SIGNIFICANT else ''}"
 
 
 def file_table(systems: Sequence[System]) -> Table:
@@ -209,8 +209,7 @@ def _entry(system: System) -> dict[str, object]:
         "files": [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known],
     }
     if system.resampled.intervals:
-        found["intervals"] = {name: one._asdict() for name, one in system.resampled.intervals.items()}
-        found["differences"] = {name: one._asdict() for name, one in system.resampled.differences.items()}
+        found |= system.resampled._asdict()
     return found
 
 

@@ -64,11 +64,8 @@ def cut(
     are spoken, and longer where there is room, until it can be read. Raises BadInput, with the word, where words have
     no times or the times go far back.
     """
-    if sentences:
-        cutter = Cutter(words, texts, language, replace(limits, longest=_ENDLESS))
-        return list(cutter.timed(cutter.sentences()))
-    cutter = Cutter(words, texts, language, limits)
-    return list(cutter.timed(cutter.cuts()))
+    cutter = Cutter(words, texts, language, replace(limits, longest=_ENDLESS) if sentences else limits)
+    return list(cutter.timed(cutter.sentences() if sentences else cutter.cuts()))
 
 
 class Cutter:

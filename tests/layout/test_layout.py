@@ -443,7 +443,7 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
         assert f"{option[0]}".encode() in run.stderr
         assert b": does not apply to --rewrap" in run.stderr
     run = cappunc("captions", "--rewrap", folder / "talk.srt", "-o", folder / "talk.srt")
-    assert (run.returncode, run.stderr.endswith(b"talk.srt: is the input itself\n")) == (1, True)
+    assert (run.returncode, b"talk.srt: is the input itself" in run.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
