@@ -42,6 +42,7 @@ from cappunc_cli.restoration.chunks import Rows
 _SURE = 0.9
 #: How often an unlisted Roman numeral counts as seen in upper case: `xxvii`, but not `mix`.
 _NUMERAL, _NUMERAL_COUNT = re.compile(r"(?=...)x{0,3}(?:i[xv]|v?i{0,3})"), 8
+#: A possessive s, which has the case of neither a name nor an acronym.
 _POSSESSIVE = re.compile(r"['’][sS]\Z")
 #: The counts of a word, and its form in mixed case.
 _COUNTS = re.compile(r"(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})\t(\S+))?)?)?")
@@ -63,11 +64,6 @@ class FormCounts(NamedTuple):
     form: str = ""
 
 
-def without_possessive(word: str) -> str:
-    """A word, bare or not, without a possessive s, which has the case of neither a name nor an acronym."""
-    return _POSSESSIVE.sub("", word)
-
-
 class Lexicon:
     """The words of one language in a lexicon.
 
@@ -80,7 +76,7 @@ class Lexicon:
 
     def counts(self, bare: str) -> FormCounts | None:
         """The counts of a bare word, without its possessive s; None if it is not listed, or without counts."""
-        word = without_possessive(bare).replace("’", "'")
+        word = _POSSESSIVE.sub("", bare).replace("’", "'")
         line = self._lines.get(word, "")
         if match := _COUNTS.fullmatch(line):
             *numbers, form = match.groups()
@@ -95,7 +91,7 @@ class Lexicon:
 
     def get(self, bare: str) -> str | None:
         """The acronym or mixed-case form of a bare word; None if it has none."""
-        word = bare if bare in self._lines else without_possessive(bare)
+        word = bare if bare in self._lines else _POSSESSIVE.sub("", bare)
         form = self._lines.get(word, "")
         if _COUNTS.fullmatch(form):
             counts = self.counts(word) or FormCounts()
@@ -241,7 +237,7 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
         was_inside, inside = inside, not label.after and not label.before
         if label.case is Case.LOWER or (label.case is Case.CAPITAL and (shouted or not was_inside)):
             continue
-        word, form = without_possessive(full), without_possessive(label.form)
+        word, form = _POSSESSIVE.sub("", full), _POSSESSIVE.sub("", label.form)
         old = added.get(word) or lexicon.counts(word) or FormCounts()
         if label.case is Case.MIXED and not (shouted and form.isupper()):  # `O'REILLY'S`
             form = spoken_form(form) if shouted else form

@@ -48,10 +48,6 @@ class LiveRestorer:
         options ask for quotation marks, which could be opened and never closed.
         """
         options = options or Options()
-        if look_ahead < 0:
-            raise WrongUsage(f"the look-ahead must be at least 0 words, not {look_ahead}")
-        if every < 1:
-            raise WrongUsage(f"at least 1 word must be output at a time, not {every}")
         if options.paired_marks(model.config) & QUOTE_PAIR:
             raise WrongUsage("quotation marks cannot be restored live: the end of a quotation is not known in time")
         self._model, self._look_ahead, self._every = model, look_ahead, every

@@ -184,7 +184,7 @@ def mark_scores(passage: Passage, known: Evidence) -> Rows:
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:
         scores[:, end] += np.where(text.has[WordProperty.ABBREVIATION], 0, loss) if end == PERIOD else loss
-    if known.capitals.any():
+    if known.capitals[1:].any():
         scores[:-1, ENDS] += _end_bonus(text, known)[1:, None]
     return scores
 

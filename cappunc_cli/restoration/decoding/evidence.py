@@ -20,7 +20,6 @@ from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
-from cappunc_cli.restoration.lexicon import spoken_form
 
 _CLOSING = QUOTES_AFTER | {"’"}
 
@@ -167,10 +166,6 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
         joined[start : stop - 1] = True
     if passage.options.glossary.terms:
         _add_terms(passage, changes, terms, joined)
-    for i, label in enumerate(old):
-        # `LeBRON` in a text in capitals is LeBron; `THAT'S` is no such form, nor `lT`, which was read for `IT`.
-        if label.case is Case.MIXED and known.cases[i] < 0 and label.form[:1].isupper() and not label.form.isupper():
-            changes.setdefault(i, replace(label, form=spoken_form(label.form)))
     # The period of `dr.`, of the `u. s.` of `the u. s. and`, of Spanish `ee. uu.`
     certain = [
         label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))

@@ -5,7 +5,7 @@ The only run-time module that uses the package tokenizers, which it imports when
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,23 +82,22 @@ class Encoder:
             raise BadModel(f"the tokenizer cannot be loaded: {reason}", str(path)) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._known = lru_cache(maxsize=_MOST_CACHED)(lambda word: tokenise(self._tokenizer, [word])[0])
         self.opening = special_piece(self._tokenizer, OPENING, path)
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
         self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
-
-    def pieces(self, words: Sequence[str]) -> list[list[int]]:
-        """The ids of each bare word's pieces; at least one."""
-        return [self._known(word) or [self.unknown] for word in words]
+        #: The ids of a bare word's pieces; at least one.
+        self.pieces_of: Callable[[str], list[int]] = lru_cache(maxsize=_MOST_CACHED)(
+            lambda word: tokenise(self._tokenizer, [word])[0] or [self.unknown]
+        )
 
     def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which bare words [n] are read in several pieces."""
-        return np.array([len(pieces) > 1 for pieces in self.pieces(words)], np.bool_)
+        return np.array([len(self.pieces_of(word)) > 1 for word in words], np.bool_)
 
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
         """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
-        pieces = self.pieces(words)
+        pieces = list(map(self.pieces_of, words))
         ends = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(words)), out=ends[1:])
         ids = np.fromiter(chain.from_iterable(pieces), np.int64, ends[-1])

@@ -73,7 +73,7 @@ class GruEngine:
         before = self._initial if before is None else before
         known = len(before) - 1
         new = words[known:]
-        pieces = self.encoder.pieces(new)
+        pieces = list(map(self.encoder.pieces_of, new))
         ids = np.full((len(new), 1, max(map(len, pieces))), self.encoder.padding, np.int64)
         for i, own in enumerate(pieces):
             ids[i, 0, : len(own)] = own
