@@ -21,7 +21,6 @@ from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glo
 from cappunc_cli.files.language_detection import AUTO, DEFAULT
 from cappunc_cli.files.output import Reporter, write_stdout
 from cappunc_cli.files.storage import PIPE, about, standard_input
-from cappunc_cli.layout.caption_files import early_note
 from cappunc_cli.restoration.live import live_restorer
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
@@ -61,11 +60,9 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
         if standard_input().isatty():
             reporter.info("waiting for words: type or paste them; Ctrl-D ends")
         cues = None if options.to is None else LiveCues(conventions)
-        is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
         if cues is not None:
-            _write(cues.head)  # of a file without cues
-            if cues.early:
-                reporter.info(early_note(cues.early))
+            _write("WEBVTT\n\n")
+        is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
     terms.report(reporter, "in no stream")
     if is_stopped:
         raise typer.Exit(130)

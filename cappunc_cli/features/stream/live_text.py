@@ -44,17 +44,12 @@ class LiveCues:
         self._language, self._limits = language, Limits()
         self._texts: list[str] = []
         self._start = self._end = self._last_end = self._turn = 0
-        #: What the file begins with, until it is written.
-        self.head = "WEBVTT\n\n"
-        #: Words with times before zero, which no player shows.
-        self.early = 0
 
-    def add(self, words: Sequence[Word], texts: Sequence[str], arrived: Sequence[int]) -> str:
-        """The cues that these words complete; `arrived` is the arrival time of each (ms)."""
+    def add(self, words: Sequence[Word], texts: Sequence[str], arrived: int) -> str:
+        """The cues that these words complete, which `arrived` at the same time (ms)."""
         done = []
-        for word, text, arrival in zip(words, texts, arrived, strict=True):
-            start = arrival if word.start is None else word.start
-            self.early += start < 0
+        for word, text in zip(words, texts, strict=True):
+            start = arrived if word.start is None else word.start
             end = start + speaking_time(word.text) if word.end is None else max(word.end, start)
             if self._texts and (word.turn != self._turn or not self._has_room(text, start, end)):
                 done.append(self.flush())
@@ -68,16 +63,15 @@ class LiveCues:
         return "".join(done)
 
     def flush(self) -> str:
-        """The current cue, full or not, or ""; preceded by the head of the file if it is the first."""
+        """The current cue, full or not, or ""."""
         if not self._texts:
             return ""
         breaker = LineBreaker(self._texts, self._language, self._limits.width)
         lines = breaker.shown(breaker.best(0, len(self._texts))[1], len(self._texts))
         start = max(self._start, self._last_end)
         self._last_end = max(self._end, start + 1)
-        head, self.head = self.head, ""
         self._texts = []
-        return f"{head}{vtt_cue(Caption(0, 0, start, self._last_end, tuple(lines)))}\n"
+        return f"{vtt_cue(Caption(0, 0, start, self._last_end, tuple(lines)))}\n"
 
     def _has_room(self, text: str, start: int, end: int) -> bool:
         """Whether another word fits into the current cue, by its lines and its duration."""
@@ -183,7 +177,7 @@ class LiveOutput:
             else:
                 # Halves of characters, which only JSON can write, as escapes (`\ud83d`), are replaced.
                 shown = [_SURROGATE.sub("\ufffd", text) for text in piece.shown(own)]
-                if done := self._cues.add(piece.tokens, shown, [arrived] * len(shown)):
+                if done := self._cues.add(piece.tokens, shown, arrived):
                     self._write(done)
             del self._texts[:count]
 

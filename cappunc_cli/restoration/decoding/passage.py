@@ -20,7 +20,6 @@ from cappunc_cli.document.labels import (
     UPPER,
     Label,
     PairedMark,
-    capital,
 )
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Rows
@@ -92,8 +91,8 @@ class Passage:
     give the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired ones of `asked`. The
     speaker changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may
     part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
-    of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been
-    output already and cannot change. If the text `continues`, it does not end with the last word.
+    of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been output already and cannot
+    change. If the text `continues`, it does not end with the last word.
     """
 
     bare: Sequence[str]
@@ -210,7 +209,7 @@ def writing_style(bare: Sequence[str], cases: Numbers, marks: Numbers) -> Writin
     One-letter words such as `I` or the unit `°C` say nothing about case, nor does `i'm`, which is capital anyway. `...`
     and `--` alone do not make a text punctuated.
     """
-    low = high = longer = uppers = caseless = 0
+    low = high = longer = uppers = 0
     for (word, case), count in Counter(zip(bare, cases.tolist(), strict=True)).items():
         long = len(word) > 1 and (word.isalpha() or sum(map(str.isalpha, word)) > 1)
         shown = long and case != LOWER and word[1] not in "'’"
@@ -218,10 +217,8 @@ def writing_style(bare: Sequence[str], cases: Numbers, marks: Numbers) -> Writin
         high += count * shown
         longer += count * (shown or (long and case == LOWER and word.upper() != word))
         uppers += count * (shown and case == UPPER)
-        caseless += count * (long and word[0].isalpha() and capital(word) == word)  # Arabic has no capitals to lack
-    words = low + high
     return WritingStyle(
-        lower=high * _RARE <= words and caseless * 2 <= words,
+        lower=high * _RARE <= low + high,
         upper=longer > 0 and uppers * 10 >= longer * 9,
         title=longer > 5 and (high - uppers) * 10 >= longer * 8,
         punctuated=int(_IN_PROSE[marks].sum()) * _RARE >= len(marks),
