@@ -9,6 +9,5 @@ from cappunc_cli.layout.caption_files import CAPTION_FORMATS, render
 from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import LineBreaker
 from cappunc_cli.layout.segmentation import Caption, cut
-from cappunc_cli.layout.speakers import interleaved
 
-__all__ = ["CAPTION_FORMATS", "Caption", "Limits", "LineBreaker", "cut", "interleaved", "render"]
+__all__ = ["CAPTION_FORMATS", "Caption", "Limits", "LineBreaker", "cut", "render"]

@@ -24,8 +24,9 @@ from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.storage import read_text
 from cappunc_cli.formats.cues import milliseconds
 from cappunc_cli.languages import language
-from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, cut, interleaved, render
+from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, cut, render
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
+from cappunc_cli.layout.speakers import interleaved
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures" / "layout"

@@ -14,9 +14,10 @@ from cappunc_cli.files.encodings import NAMING
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
-from cappunc_cli.layout import Caption, cut, interleaved, render
+from cappunc_cli.layout import Caption, cut, render
 from cappunc_cli.layout.caption_files import READ_AS, early_note
 from cappunc_cli.layout.frames import Writing
+from cappunc_cli.layout.speakers import interleaved
 from cappunc_cli.layout.stl_file import stl_captions
 
 if TYPE_CHECKING:

@@ -186,28 +186,19 @@ def _entries(report: Report) -> list[Report]:
 def _line(report: Report, entry: Report) -> Parts:
     if "word" not in entry:
         return [*span_line(report, entry), ("; cappunc fix restores it", "")]
+    lines, start = entry["lines"], entry["start_ms"]
+    where = str(lines[0]) if lines else f"word {entry['word']}" if start is None else tenths(start)
     written, instead = (f'"{text}"' if text else "none" for text in (entry["written"], entry["instead"]))
-    better = "rather" if entry["instead_probability"] > entry["probability"] else "or"
-    percent = f"{100 * entry['probability']:2.0f} %"
+    likelier = entry["instead_probability"] > entry["probability"]
     before, _, rest = entry["text"].partition("|")
     word, _, after = rest.rpartition("|")
     return [
-        *line_prefix(report, _where(entry)),
-        (percent, ERROR if entry["instead_probability"] > entry["probability"] else WARNING),
-        (f" {written}, {better} {instead}: {before}", ""),
+        *line_prefix(report, where),
+        (f"{100 * entry['probability']:2.0f} %", ERROR if likelier else WARNING),
+        (f" {written}, {'rather' if likelier else 'or'} {instead}: {before}", ""),
         (f"|{word}|", HEADING),
         (after, ""),
     ]
-
-
-def _where(entry: Report) -> str:
-    match entry:
-        case {"lines": [line, _]}:
-            return str(line)
-        case {"start_ms": int(start)}:
-            return tenths(start)
-        case _:
-            return f"word {entry['word']}"
 
 
 def _row(report: Report, entry: Report) -> Report:

@@ -122,17 +122,14 @@ def check_text(documents: Documents) -> int:
 
 
 def heldout_ends(documents: Documents, share: float) -> str:
-    """The held-out end of each corpus as text with its paragraphs."""
-    parts = []
+    """The held-out end of each corpus as text with its paragraphs, of which the first may be cut."""
+    parts: list[str] = []
     for own in documents.values():
-        turns = [turn.text for document in own for turn in document]
-        total = sum(sum(bool(strip(token)[0]) for token in text.split()) for text in turns)
-        left, kept = int(total * share), []
-        for text in reversed(turns):
-            left -= len(text.split())
-            if left < 0:
-                break
-            kept.append(text)
-        # If the last paragraph is longer than the share, take its end.
-        parts += kept[::-1] or [" ".join(turns[-1].split()[-int(total * share) :])]
+        turns = [turn.text.split() for document in own for turn in document]
+        left, kept = int(share * sum(bool(strip(token)[0]) for tokens in turns for token in tokens)), []
+        for tokens in reversed(turns):
+            if left > 0:
+                kept.append(" ".join(tokens[-left:]))
+                left -= len(tokens)
+        parts += kept[::-1]
     return "\n".join(parts) + "\n"

@@ -109,8 +109,7 @@ def _score(model: Path, text: Path, *options: str) -> dict[str, Any]:
 
 
 def _in_short(report: Mapping[str, Any]) -> str:
-    scores = report["scores"]
-    known = (("marks , . ?", "micro"), ("case", "case"))
+    scores, known = report["scores"], (("marks , . ?", "micro"), ("case", "case"))
     return ", ".join(f"{title} {100 * scores[name]['f1']:.1f}" for title, name in known if name in scores)
 
 

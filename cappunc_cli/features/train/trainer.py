@@ -261,9 +261,8 @@ def train(
         batch = windows.batch(rng)
         return loss_of(network, batch, recipe, device), batch.ids.size
 
-    def score() -> dict[str, float]:
-        return score_heldout(network, windows, windows.names, device)
-
-    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), report, *looks)
+    optimiser = make_optimiser(network, recipe)
+    learner = Learner(network, optimiser, losses, lambda: score_heldout(network, windows, windows.names, device))
+    run(recipe, learner, report, *looks)
     network.load_state_dict(trained_weights(recipe))
     return network.cpu().eval()
