@@ -123,17 +123,13 @@ class Language:
         apostrophe = _APOSTROPHE.search(word)
         return apostrophe.end() if apostrophe and word[: apostrophe.start()].lower() in self.elisions else 0
 
-    def unelided(self, word: str) -> str:
-        """A word without the elision that it begins with: `art` of Italian `l'art. 5`."""
-        return word[self.elided(word) :]
-
     def is_quoted(self, mark: str) -> bool:
         """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
         return self.quoted_stops if mark in (",", ".") else mark not in (";", ":")
 
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
-        if bare in self.abbreviations or (self.elisions and self.unelided(bare) in self.abbreviations):
+        if bare in self.abbreviations or bare[self.elided(bare) :] in self.abbreviations:
             return True
         return self.ordinals and is_number(bare)
 

@@ -72,13 +72,11 @@ def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     lexicon = model.lexicons[options.conventions(model.config).code]
     glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
     signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
-    parts, owners = words, list(range(len(words)))
-    if signs:
-        owned = [(part, i) for i, word in enumerate(words) for part in _parts(word, signs.get(i, ()))]
-        parts, owners = [part for part, _ in owned], [i for _, i in owned]
+    owned = [(part, i) for i, word in enumerate(words) for part in (_parts(word, signs[i]) if i in signs else (word,))]
+    parts: Sequence[Word] = [part for part, _ in owned]
     if any(word.blank_before for word in words):
         parts = _with_paragraphs(parts, model, options)
-    return Parted(words, parts, owners, signs)
+    return Parted(words, parts, [i for _, i in owned], signs)
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -247,4 +245,4 @@ def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
         yield replace(word, text=own, end=None, places=(), followed=True)
         word = replace(word, start=None, places=(), sound=False, preceded=False, blank_before=False)
         first = stop
-    yield replace(word, text=text[first:]) if signs else word
+    yield replace(word, text=text[first:])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.document.words import Document
-from cappunc_cli.errors import BadInput, WrongUsage
+from cappunc_cli.errors import BadInput, WrongUsage, install_extra
 from cappunc_cli.formats.splice import Edit, shown, splice
 from cappunc_cli.languages.language import Language
-from cappunc_cli.spelling.spoken_numbers import PassageWords, SpokenNumbers, check_library
+from cappunc_cli.spelling.spoken_numbers import PassageWords, SpokenNumbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
     ):
         if asked and not words:
             raise WrongUsage(f"{option} is for English only, not for {known.name}")
-    if numbers:
-        check_library()
+    if numbers and find_spec("text_to_num") is None:
+        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}")
 
 
 def respell(

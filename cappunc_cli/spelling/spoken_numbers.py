@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.document.labels import Case, Label, cached_strip
 from cappunc_cli.document.words import Document
-from cappunc_cli.errors import WrongUsage, install_extra
 
 if TYPE_CHECKING:
     from text_to_num import Occurence
@@ -93,14 +92,6 @@ class PassageWords:
                     return None
             spans.append((start, end))
         return spans[0][0], spans[-1][1]
-
-
-def check_library() -> None:
-    """Raise WrongUsage where the package text2num is missing."""
-    try:
-        import text_to_num  # noqa: F401
-    except ImportError:
-        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,1 @@
-"""Live words: from bytes to a live restorer and back, through a pipe or many WebSockets.
-
-The restorers are in `restoration.live`.
-"""
+"""Live words: from bytes to a live restorer and back, through a pipe or many WebSockets."""

@@ -211,10 +211,9 @@ class LiveInput:
         """The text after the last word."""
         return "\n" if self._words else ""
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether the input is JSON Lines."""
-        return self._lines is not None
+    def message(self, data: bytes) -> Iterator[LivePiece]:
+        """The pieces of a message, which holds complete words or lines."""
+        return self.pieces(data + (b"\n" if self._lines is not None or data.lstrip()[:1] == b"{" else b" "))
 
     def pieces(self, data: bytes) -> Iterator[LivePiece]:
         """The pieces that these bytes complete."""

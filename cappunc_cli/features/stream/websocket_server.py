@@ -125,7 +125,7 @@ class _Connection:
         code, reason = _NORMAL, ""
         try:
             while message := await self._message():
-                for piece in self._input.pieces(message):
+                for piece in self._input.message(message):
                     self._output.take(piece)
                     await self._send()
                 await self._send()
@@ -152,10 +152,7 @@ class _Connection:
                 await asyncio.wait(waiting, timeout=self._output.timeout(), return_when=asyncio.FIRST_COMPLETED)
                 if receiving.done():
                     message = receiving.result()
-                    data = message.encode() if isinstance(message, str) else message
-                    # A message holds complete words or lines.
-                    lines = self._input.has_lines or data.lstrip()[:1] == b"{"
-                    return data and data + (b"\n" if lines else b" ")
+                    return message.encode() if isinstance(message, str) else message
                 self._output.write_overdue()
                 await self._send()
             return b""

@@ -65,11 +65,9 @@ def _odds(passage: Passage, mark: PairedMark) -> Floats:
 
 def _without_opening_marks(passage: Passage) -> list[Label]:
     """The labels without the opening marks before their words; those of committed words are unchanged."""
-    opening = passage.conventions.opening
+    table = str.maketrans("", "", passage.conventions.opening)
     return [
-        label
-        if i < passage.committed or set(opening).isdisjoint(label.before)
-        else replace(label, before="".join(c for c in label.before if c not in opening))
+        label if i < passage.committed else replace(label, before=label.before.translate(table))
         for i, label in enumerate(passage.labels)
     ]
 

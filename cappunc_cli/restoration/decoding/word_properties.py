@@ -198,7 +198,7 @@ def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     stem = plain.rstrip(".")
     letters = DOTTED.fullmatch(plain) is not None
     low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
-    name = language.unelided(stem) if language.elisions else stem
+    name = stem[language.elided(stem) :]
     elided_initials = name != stem and DOTTED.fullmatch(name) is not None
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
     title, ordinal = name in language.titles, ordinal_form(word, language) is not None

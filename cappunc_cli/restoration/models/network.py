@@ -21,7 +21,7 @@ from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import AROUND, INPUTS, MASK, OUTPUTS, WANTED, ModelConfig
-from cappunc_cli.restoration.models.session import OpenSession, first_line, open_session
+from cappunc_cli.restoration.models.session import Opened, first_line, open_session
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -142,7 +142,7 @@ class OnnxEngine:
         directory: Path,
         device: str = "auto",
         *,
-        opened: OpenSession | None = None,
+        opened: Opened | None = None,
         pieces_per_batch: int | None = None,
         lanes: int | None = None,
     ) -> None:
@@ -156,13 +156,11 @@ class OnnxEngine:
         self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
         self.are_rare = self.encoder.are_rare
-        opened = opened or open_session(directory / "model.onnx", device)
-        #: Runs the graph; tests replace it to inspect the inputs.
-        self.session = opened.session
-        self.device, self.warning = opened.device, opened.warning
+        #: The session runs the graph; tests replace it to inspect the inputs.
+        self.session, self.device, self.warning, most = opened or open_session(directory / "model.onnx", device)
         #: Each core runs whole batches, so that none waits for another and its cache stays warm; onnxruntime releases
         #: the GIL meanwhile.
-        self._threads = ThreadPoolExecutor(lanes or opened.lanes)
+        self._threads = ThreadPoolExecutor(lanes or most)
         self._outputs = (*OUTPUTS, AROUND) if self.config.around else OUTPUTS
         inputs, outputs = ({one.name for one in put()} for put in (self.session.get_inputs, self.session.get_outputs))
         if self.config.around and AROUND not in outputs:

@@ -215,14 +215,11 @@ def model_folders(package: Path) -> list[Path]:
 
 def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
     """The directory of a model, given its name or path; raises UnknownModel."""
-    for path in installed(engine):
-        if path.name == name_or_dir:
-            return path
-    path = Path(name_or_dir)
+    known = {path.name: path for path in installed(engine)}
+    path = known.get(name_or_dir, Path(name_or_dir))
     if name_or_dir and (path / engine.config).is_file():
         return path
-    names = ", ".join(path.name for path in installed(engine)) or "none"
-    raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
+    raise UnknownModel(f"no model {name_or_dir!r} (installed: {', '.join(known) or 'none'})")
 
 
 def find_member(directory: Path, name: str) -> Path:

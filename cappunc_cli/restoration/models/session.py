@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,18 +26,8 @@ _MULTIPLY_MODEL = (
 _DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
 _CUDA = "CUDAExecutionProvider"
 
-
-@dataclass(frozen=True, slots=True)
-class OpenSession:
-    """A session, the device that it runs on, and a warning or None.
-
-    `lanes` is the number of concurrent runs that keep the device busy.
-    """
-
-    session: Any
-    device: str
-    warning: str | None
-    lanes: int = 1
+#: A session, the device that it runs on, a warning or None, and the number of concurrent runs that keep that busy.
+Opened = tuple[Any, str, str | None, int]
 
 
 def parse_device(device: str) -> re.Match[str]:
@@ -87,7 +76,7 @@ def physical_cores() -> int:
     return max(count, 1)
 
 
-def open_session(path: Path, device: str) -> OpenSession:
+def open_session(path: Path, device: str) -> Opened:
     """Open a model file for `device`; raises BadModel, or CappuncError for a named device that cannot be used."""
     import onnxruntime
 
@@ -98,7 +87,7 @@ def open_session(path: Path, device: str) -> OpenSession:
     index, warning = choose_device(device, onnxruntime.get_available_providers()), None
     if index is not None:
         try:
-            return OpenSession(_on_gpu(path, index), f"cuda:{index}", None)
+            return _on_gpu(path, index), f"cuda:{index}", None, 1
         except CappuncError as error:
             if device != "auto":
                 raise
@@ -106,7 +95,7 @@ def open_session(path: Path, device: str) -> OpenSession:
     lanes = physical_cores()
     if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
         lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
-    return OpenSession(load_graph(path), "cpu", warning, lanes)
+    return load_graph(path), "cpu", warning, lanes
 
 
 def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:

@@ -19,7 +19,7 @@ from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.models import session
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
-from cappunc_cli.restoration.models.session import OpenSession, load_graph, open_session
+from cappunc_cli.restoration.models.session import load_graph, open_session
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 ALL = ["CUDAExecutionProvider", "CPUExecutionProvider"]
@@ -99,8 +99,7 @@ def test_the_float16_graph_agrees_with_the_file(english: Path) -> None:
     assert MASK in {value.name for value in graph.input}
     on_cpu = load_graph(model)
     # Texts of several lengths in one batch, whose padding must be masked.
-    opened = OpenSession(on_cpu, "cuda:0", None)
-    engine = OnnxEngine(english, opened=opened, pieces_per_batch=1024)
+    engine = OnnxEngine(english, opened=(on_cpu, "cuda:0", None, 1), pieces_per_batch=1024)
     ours, theirs = rows(engine, SPEECH * 2 + SPEECH[:9]), rows(OnnxEngine(english, "cpu"), SPEECH * 2 + SPEECH[:9])
     # The file rounds activations to 8 bits, this graph does not.
     assert np.abs(ours - theirs).mean() < 0.02
