@@ -130,7 +130,14 @@ def command(name: str, row: Command) -> Any:
     fields = described(kind)
 
     def run(context: typer.Context, **values: Any) -> None:
-        given = {key: _value(context, fields[key], value) for key, value in values.items()}
+        given = {key: fields[key].default if value is None else value for key, value in values.items()}
+        for key in [key for key, value in values.items() if value is not None and fields[key].kind is not bool]:
+            one = fields[key]
+            try:
+                given[key] = one.verify(tuple(values[key])) if one.kind is tuple else one.read(values[key])
+            except ValueError as error:
+                parameter: Any = next(parameter for parameter in context.command.params if parameter.name == key)
+                raise typer.BadParameter(str(error), ctx=context, param=parameter) from error
         try:
             if context.invoked_subcommand is not None:
                 refuse_typed(context, fields, f"does not apply to {context.invoked_subcommand}")
@@ -169,19 +176,6 @@ def _parameter(one: Field) -> inspect.Parameter:
     default = inspect.Parameter.empty if one.default is MISSING else one.default if one.kind is bool else None
     annotation = Annotated[kind, info]
     return inspect.Parameter(one.field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _value(context: typer.Context, one: Field, value: Any) -> Any:
-    """What the command line gives for an option; its default if it gives nothing. Raises BadParameter."""
-    if value is None:
-        return one.default
-    if one.kind is bool:
-        return value
-    try:
-        return one.verify(tuple(value)) if one.kind is tuple else one.read(value)
-    except ValueError as error:
-        parameter: Any = next(parameter for parameter in context.command.params if parameter.name == one.field)
-        raise typer.BadParameter(str(error), ctx=context, param=parameter) from error
 
 
 def is_typed(context: typer.Context, name: str) -> bool:

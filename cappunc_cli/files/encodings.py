@@ -63,8 +63,9 @@ _SHIFTED = (
     (re.compile(rb"\x1b(?:\$[@AB]|\$\([A-Z]|\([IJ])"), ("iso2022_jp", *_JAPANESE)),
     (re.compile(rb"~\{(?:[!-w][!-~])+~\}"), ("hz",)),
 )
-#: What such ASCII bytes have, and those of UTF-7.
+#: What such ASCII bytes have, and those of UTF-7; what other bytes than those of UTF-8 may begin with or have.
 _ESCAPES = re.compile(rb"\x1b|~\{|\+")
+_OTHER = re.compile(rb"\A(?:\xef\xbb\xbf|[\xfe\xff]|[0-9]{3}STL)|[\0\x1b+]|~\{")
 NAMING = "name it with --encoding"
 
 
@@ -132,6 +133,9 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     are kept; the byte order mark is not part of the text. Raises BadInput for bytes that are not text (a video, half a
     UTF-16 character) or not valid in the codec.
     """
+    if codec is None and not _OTHER.search(data):
+        with suppress(UnicodeDecodeError):
+            return data.decode(), UTF_8
     bom, marked = next((one for one in _BOMS if data.startswith(one[0])), (b"", ""))
     if marked == "utf-8" and not _is_utf8(data):
         encoding = Encoding(codec or _UNKNOWN, bom, guess=codec is None)

@@ -131,20 +131,15 @@ class Fixer:
         if not words:
             return []
         if self.request.diacritics != "keep":
-            words = self._with_diacritics(words)
+            if self.request.diacritics == "restore":
+                texts = self._diacritic_restorer.restore(document.texts)
+            else:
+                texts = [normalise(text, self.language) for text in document.texts]
+            words = [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
         new = restore(words, self.model, self.options, progress)
         if document.format in RUNNING_TEXT and self.language.spaced:
             return space_marks(document.texts, new, self.language)
         return new
-
-    def _with_diacritics(self, words: Sequence[Word]) -> list[Word]:
-        """The words with diacritics restored, if requested, or otherwise normalised; raises BadModel."""
-        texts = [word.text for word in words]
-        if self.request.diacritics == "restore":
-            texts = self._diacritic_restorer.restore(texts)
-        else:
-            texts = [normalise(text, self.language) for text in texts]
-        return [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
 
     @cached_property
     def _diacritic_restorer(self) -> DiacriticRestorer:

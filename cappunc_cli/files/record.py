@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.jobs import Job
@@ -28,8 +28,7 @@ from cappunc_cli.files.urls import Entry, stat_urls, walk_url
 PRIVATE = ".cappunc"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A result: its path below the target and its input's, the input's tag, and its size and hash.
 
     `signature` is the hash of model and options.
@@ -103,7 +102,11 @@ class Record:
             parts = [str(path) for path in found if path.is_file() and not path.is_symlink()]
         for part in parts:
             for text in read_bytes(part).split(b"\n"):
-                if (line := _parsed(text)) is not None:
+                with suppress(ValueError, LookupError, TypeError, RecursionError):
+                    entry = json.loads(text)
+                    size, digest = entry["output"]
+                    line = Line(entry["file"], entry["of"], entry["input"], size, digest, entry["with"])
+                    hash(line)  # raises TypeError for what cannot be compared
                     yield line
 
     def add(self, results: Iterable[tuple[Job, bytes, dict[str, Any]]]) -> None:
@@ -155,15 +158,3 @@ def local_entry(name: str) -> Entry | None:
     except OSError:
         return None
     return Entry(name, name, found.st_size, f"{found.st_size}-{found.st_mtime_ns}")
-
-
-def _parsed(text: bytes) -> Line | None:
-    try:
-        entry = json.loads(text)
-        size, digest = entry["output"]
-        found = (entry["file"], entry["of"], entry["input"], digest, entry["with"])
-        if not isinstance(size, int) or not all(isinstance(one, str) for one in found):
-            return None
-        return Line(*found[:3], size, *found[3:])
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None

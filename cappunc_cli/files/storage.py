@@ -124,7 +124,7 @@ def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
         except OSError as error:
             raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
     if sys.platform == "linux":
-        wanted, existing = _attributes(old), _attributes(new)
+        wanted, existing = map(_attributes, (old, new))
         try:
             for name in existing.keys() - wanted.keys():  # inherited from the directory
                 os.removexattr(new, name)

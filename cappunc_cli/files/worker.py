@@ -6,11 +6,11 @@ Each job succeeds or fails alone; a Result says what became of it.
 from __future__ import annotations
 
 import gc
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -54,6 +54,7 @@ class Result:
     status: str
     #: The fixed text's counts and notices; its text is the `data`.
     fixed: Fixed | None = None
+    words: int = 0
     seconds: float = 0.0
     language: str = ""
     model: str = ""
@@ -73,11 +74,6 @@ class Result:
     warnings: tuple[str, ...] = ()
     #: The machine that worked on it, if that was a worker of a cluster.
     node: str = ""
-
-    @property
-    def words(self) -> int:
-        """The number of words, 0 for a file that failed."""
-        return self.fixed.words if self.fixed is not None else 0
 
     @property
     def reason(self) -> str:
@@ -114,10 +110,8 @@ def failed(job: Job, error: Exception) -> Result:
     return Result(job, "failed", error=bug, trace="".join(traceback.format_exception(error)).rstrip())
 
 
-def in_threads(work: Callable[[_Item], _Done], items: Sequence[_Item], names: Iterable[str | None]) -> Iterable[_Done]:
-    """What `work` returns for each item; if one of the files' `names` is a URL, many are worked on at a time."""
-    if not any(map(is_url, names)):
-        return map(work, items)
+def in_threads(work: Callable[[_Item], _Done], items: Iterable[_Item]) -> list[_Done]:
+    """What `work` returns for each item, many of which are worked on at a time."""
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(work, items))
 
@@ -132,16 +126,32 @@ class ResultWriter:
     mode: Mode
     record: Record | None = None
 
-    def check(self, job: Job) -> None:
-        """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already."""
+    def check(self, job: Job, data: bytes | None = None) -> None:
+        """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already.
+
+        With the `data` that is about to be written, a file at the target is compared, too: it must be a result that the
+        record knows, or the same.
+        """
         target = job.target
         if target is None or self.mode == "in-place":
             return
         if job.target_is:
             raise CappuncError(f"is {job.target_is}; nothing written", target)
+        if self.mode != "new":
+            return
         # What was not there when the run was planned may be another run's; that is compared when it is written.
-        if self.mode == "new" and (self.record is None or job.ours == ()) and exists(target):
-            raise CappuncError("already exists; --force overwrites it", target)
+        if self.record is None or job.ours == ():
+            if exists(target):
+                raise CappuncError("already exists; --force overwrites it", target)
+            return
+        # What was not at a URL is not asked for again.
+        if data is None or (job.ours is None if is_url(target) else not exists(target)):
+            return
+        with suppress(FileNotFoundError):
+            # The same may have been written by a worker that died before it could report, or by another run.
+            if content_hash(read_bytes(target)) not in (content_hash(data), *(job.ours or ())):
+                what = "was changed since a run wrote it" if job.ours else "already exists"
+                raise CappuncError(f"{what}; --force overwrites it", target)
 
     def write(self, job: Job, data: bytes) -> None:
         """Write a result to the job's target atomically; its directory is made if necessary.
@@ -149,46 +159,25 @@ class ResultWriter:
         In place, an input that has changed since it was read is not overwritten. Raises CappuncError and OSError; then
         nothing is written.
         """
-        self._refuse(job, data)
-        if self.mode == "in-place" and not is_url(job.target):
-            write_atomic(Path(str(job.target)), data)  # a directory that was removed in the meantime is not made again
+        target = str(job.target)
+        if self.mode == "in-place" and not is_url(target):
+            _refuse_replacing(target, job.digest)
+            write_atomic(Path(target), data)  # a directory that was removed in the meantime is not made again
         else:
-            write_result(str(job.target), data)
+            self.check(job, data)
+            write_result(target, data)
 
-    def write_all(self, results: Sequence[Result]) -> Iterator[Result]:
+    def write_all(self, results: Iterable[Result], each: Callable[..., Iterable[Result]] = map) -> Iterator[Result]:
         """Write the results of a group, with one part of the record for all of them; yields them or their failures."""
-        targets = [one.job.target for one in results]
         if self.record is not None:
-            results = list(in_threads(partial(_attempt, self._refuse), results, targets))
+            results = list(each(partial(_attempt, self.check), results))
             good = [one for one in results if one.data is not None]
             try:
                 if good:
                     self.record.add([(one.job, one.data or b"", one.entry()) for one in good])
             except (CappuncError, OSError) as error:
-                yield from (replace(_unwritten(one, error), fatal=True) if one in good else one for one in results)
-                return
-        yield from in_threads(partial(_attempt, self.write), results, targets)
-
-    def _refuse(self, job: Job, data: bytes) -> None:
-        """Raises CappuncError if a file at the target is neither a result of ours nor the same as the new one."""
-        target = str(job.target)
-        if self.mode == "in-place":
-            _refuse_replacing(target, job.digest)
-            return
-        self.check(job)
-        # What was not at a URL is not asked for again.
-        there = job.ours is not None if is_url(target) else os.path.isfile(target)  # noqa: PTH113 (Path may raise)
-        if self.mode != "new" or self.record is None or not there:
-            return
-        try:
-            current = content_hash(read_bytes(target))
-        except FileNotFoundError:
-            return
-        # The same may have been written by a worker that died before it could report, or by another run.
-        if current == content_hash(data) or current in (job.ours or ()):
-            return
-        what = "was changed since a run wrote it" if job.ours else "already exists"
-        raise CappuncError(f"{what}; --force overwrites it", target)
+                results = [replace(_unwritten(one, error), fatal=True) if one in good else one for one in results]
+        return iter(each(partial(_attempt, self.write), results))
 
 
 def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
@@ -207,8 +196,6 @@ def _unwritten(result: Result, error: Exception) -> Result:
 
 def _refuse_replacing(name: str, digest: str) -> None:
     """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
-    if is_url(name):
-        return
     try:
         same = content_hash(Path(name).read_bytes()) == digest
     except FileNotFoundError:
@@ -245,7 +232,8 @@ class Worker:
         if self._fixers is None:
             self._fixers = Fixers(self.request, self._warnings.append, self.reporter)
         held = []
-        for read in in_threads(self._read, jobs, [name for job in jobs for name in (job.source, job.target)]):
+        each = in_threads if any(is_url(job.source) or is_url(job.target) for job in jobs) else map
+        for read in each(self._read, jobs):
             result = read if isinstance(read, Result) else self._fix(*read, self._fixers)
             result = replace(result, node=self.node, warnings=tuple(self._warnings))
             self._warnings.clear()
@@ -255,7 +243,7 @@ class Worker:
                 yield replace(result, data=None)
             else:
                 held.append(result)
-        for result in self.writer.write_all(held):
+        for result in self.writer.write_all(held, each):
             yield replace(result, data=None)
 
     def _read(self, job: Job) -> tuple[bytes, Job] | Result:
@@ -296,6 +284,7 @@ class Worker:
             job,
             "fixed" if fixed.text != text else "unchanged",
             replace(fixed, text=""),
+            fixed.words,
             time.perf_counter() - begun,
             fixer.chosen[1] if fixed.words else "",
             fixer.model.config.name if fixed.words else "",

@@ -35,11 +35,11 @@ _PARTICULAR = re.compile(r"[“\"'].*?[”\"']|\d[\d,.]*")
 
 def archive(context: typer.Context, options: ArchiveOptions) -> None:
     """Restore all files without an up-to-date result; exit with 1 if files were refused."""
-    *sources, target = options.places or [""]
-    if not target or not (sources or options.files_from) or PIPE in options.places:
+    *sources, target = options.inputs.files or [""]
+    inputs = replace(options.inputs, files=tuple(sources))
+    if not target or not (sources or inputs.files_from) or PIPE in options.inputs.files:
         raise WrongUsage("name SOURCE and TARGET: directories or URLs")
-    refuse_second_read(glossary=options.changes.glossary, files_from=options.files_from)
-    inputs = Inputs(tuple(sources), options.files_from, options.nul, options.format_name, options.encoding)
+    refuse_second_read(glossary=options.changes.glossary, files_from=inputs.files_from)
     request = fix_request(context, options.model, inputs, options.changes)
     reporter, cluster = make_reporter(context, options.messages), options.cluster
     if not cluster.asked and (cluster.jobs is not None or cluster.metrics_port is not None):
@@ -84,7 +84,7 @@ def _refuse_target(names: Sequence[str], target: str) -> None:
 
 def _jobs(names: Sequence[str], inputs: Inputs, options: ArchiveOptions, target: str, reporter: Reporter) -> list[Job]:
     """The jobs with their targets. Raises BadOption if two have the same, or if a report or log is one of them."""
-    also_read = [*options.changes.glossary, options.files_from]
+    also_read = [*options.changes.glossary, inputs.files_from]
     found = input_jobs(names, inputs, reporter, target)
     jobs = [replace(job, target=joined(target, job.relative)) for job in found]
     jobs = checked_targets(jobs, "TARGET", also_read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import Changes, EncodingName, Force, FormatName, Log, Messages, ModelOptions
+from cappunc_cli.cli.options import Changes, Force, Inputs, Log, Messages, ModelOptions
 from cappunc_cli.options import EXPERT, FILES, SPEED, Option
 
 
@@ -40,6 +40,16 @@ class RayOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Places(Inputs):
+    """The sources and the target."""
+
+    files: Annotated[
+        tuple[str, ...],
+        Option("Directories, patterns or URLs; the last is TARGET.", FILES, metavar="SOURCE TARGET", argument=True),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ArchiveOptions:
     """Restore an archive: more files than fit into one process.
 
@@ -51,22 +61,11 @@ class ArchiveOptions:
     cappunc archive --ray s3://old/ s3://new/       on Ray, here or on a cluster
     """
 
+    inputs: Places
     changes: Changes
     model: ModelOptions
     messages: Messages
-    places: Annotated[
-        tuple[str, ...],
-        Option("Directories, patterns or URLs; the last is TARGET.", FILES, metavar="SOURCE TARGET", argument=True),
-    ] = ()
-    files_from: Annotated[
-        str | None, Option("Read the names of files below SOURCE from a list.", EXPERT, metavar="FILE|-")
-    ] = None
-    nul: Annotated[bool, Option("--files-from is NUL-separated (find -print0).", EXPERT, name="null", short="0")] = (
-        False
-    )
     force: Force = False
-    format_name: FormatName = None
-    encoding: EncodingName = None
     report: Annotated[str | None, Option("Write the refused files, as JSON Lines.", FILES, metavar="FILE")] = None
     log: Log = None
     fail_over: Annotated[

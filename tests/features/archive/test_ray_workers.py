@@ -23,7 +23,6 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.features.archive.ray_workers import results_on
-from cappunc_cli.files.fixer import Fixed
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.request import FixRequest
@@ -226,7 +225,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
 def test_skipped_files_are_not_counted_as_failed() -> None:
     counts: Counter[str] = Counter()
     for status, words in (("fixed", 40), ("unchanged", 2), ("failed", 0), ("skipped", 0)):
-        counts.update(ray_workers.metrics_of(Result(Job("a"), status, Fixed("", (), words, 0, 0))))
+        counts.update(ray_workers.metrics_of(Result(Job("a"), status, words=words)))
     assert counts == {"files": 2, "words": 42, "failed": 1}
 
 
