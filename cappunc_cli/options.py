@@ -66,27 +66,16 @@ class Option:
     negatable: bool = False
     #: Whether it is an argument, which has no dashes.
     argument: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """An option with the name of its field, its type without None, and its default (MISSING if it has to be given).
-
-    `name` is that on the command line, without dashes, and in settings.
-    """
-
-    field: str
-    kind: type
-    default: Any
-    option: Option
-    name: str
-    metavar: str
+    #: What `described` reads off the field: its name, its type without None, and its default (MISSING for none). Then
+    #: `name` is that on the command line, without dashes, and in settings.
+    field: str = ""
+    kind: type = str
+    default: Any = None
 
     def completed(self, incomplete: str) -> list[str]:
         """What a shell offers for a value that has been begun."""
-        option = self.option
-        known = load_reference(option.complete) if isinstance(option.complete, str) else option.complete
-        values = option.choices or (known() if callable(known) else known or ())
+        known = load_reference(self.complete) if isinstance(self.complete, str) else self.complete
+        values = self.choices or (known() if callable(known) else known or ())
         return [value for value in values if value.startswith(incomplete)]
 
     def read(self, text: str) -> Any:
@@ -101,7 +90,7 @@ class Field:
 
     def verify(self, value: Any) -> Any:
         """The value that Python or a settings file gave, of the right type. Raises ValueError."""
-        option, number = self.option, self.kind in (int, float)
+        number = self.kind in (int, float)
         if value is None and self.default is None:
             return None
         if self.kind is tuple:
@@ -109,30 +98,29 @@ class Field:
         fits = isinstance(value, (int, float) if self.kind is float else self.kind)
         if not fits or isinstance(value, bool) != (self.kind is bool):
             raise ValueError(f"must be {self._expected()}, not {value!r}")
-        low = number and option.least is not None and value < option.least
-        high = number and option.most is not None and value > option.most
-        if low or high or (number and not isfinite(value)) or (option.choices and value not in option.choices):
+        low = number and self.least is not None and value < self.least
+        high = number and self.most is not None and value > self.most
+        if low or high or (number and not isfinite(value)) or (self.choices and value not in self.choices):
             raise ValueError(f"must be {self._expected()}, not {f'{value:g}' if number else repr(value)}")
-        if option.check is None:
+        if self.check is None:
             return value
-        check = load_reference(option.check) if isinstance(option.check, str) else option.check
+        check = load_reference(self.check) if isinstance(self.check, str) else self.check
         try:
             return check(value)
         except WrongUsage as error:
             raise ValueError(error.message) from error
 
     def _expected(self) -> str:
-        option = self.option
-        if option.choices:
-            return f"one of {', '.join(option.choices)}"
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
         if self.kind is bool:
             return "true or false"
         if self.kind not in (int, float):
             return "a text"
         noun = "a whole number" if self.kind is int else "a number"
-        if option.least is not None and option.most is not None:
-            return f"{noun} from {option.least:g} to {option.most:g}"
-        return noun if option.least is None else f"{noun} of at least {option.least:g}"
+        if self.least is not None and self.most is not None:
+            return f"{noun} from {self.least:g} to {self.most:g}"
+        return noun if self.least is None else f"{noun} of at least {self.least:g}"
 
 
 def load_reference(reference: str) -> Any:
@@ -149,26 +137,21 @@ def not_empty(name: str) -> str:
 
 
 @cache
-def described(cls: type[Any]) -> Mapping[str, Field]:
+def described(cls: type[Any]) -> Mapping[str, Option]:
     """The options of a dataclass by the names of their fields, in order; those of dataclasses in it among them."""
-    found: dict[str, Field] = {}
+    found: dict[str, Option] = {}
     hints = get_type_hints(cls, include_extras=True)
     for one in fields(cls):
         hint = hints[one.name]
         if is_dataclass(hint) and isinstance(hint, type):
             found |= described(hint)
-        elif get_origin(hint) is Annotated:
-            kind, *notes = get_args(hint)
-            for option in notes:
-                if isinstance(option, Option):
-                    default = one.default if one.default_factory is MISSING else one.default_factory()
-                    found[one.name] = _field(one.name, _plain(kind), default, option)
+        elif get_origin(hint) is Annotated and isinstance(option := get_args(hint)[1], Option):
+            kind = _plain(get_args(hint)[0])
+            default = one.default if one.default_factory is MISSING else one.default_factory()
+            metavar = option.metavar or "|".join(option.choices) or ("N" if kind in (int, float) else "TEXT")
+            name, metavar = option.name or one.name.replace("_", "-"), metavar * (kind is not bool)
+            found[one.name] = replace(option, name=name, metavar=metavar, field=one.name, kind=kind, default=default)
     return found
-
-
-def _field(name: str, kind: type, default: Any, option: Option) -> Field:
-    metavar = option.metavar or "|".join(option.choices) or ("N" if kind in (int, float) else "TEXT")
-    return Field(name, kind, default, option, option.name or name.replace("_", "-"), metavar * (kind is not bool))
 
 
 def _plain(kind: Any) -> type:
@@ -192,8 +175,8 @@ def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
 def verify_options(options: Any) -> None:
     """Raise WrongUsage unless every option of a dataclass itself has a value that it accepts."""
     known = described(options.__class__)
-    for name, field in ((one.name, known[one.name]) for one in fields(options) if one.name in known):
+    for name in (one.name for one in fields(options) if one.name in known):
         try:
-            field.verify(getattr(options, name))
+            known[name].verify(getattr(options, name))
         except ValueError as error:
             raise WrongUsage(f"{name} {error}") from error

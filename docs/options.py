@@ -9,7 +9,7 @@ from inspect import getdoc
 from pathlib import Path
 
 from cappunc_cli.cli.main import COMMANDS
-from cappunc_cli.options import PANELS, Field, described
+from cappunc_cli.options import PANELS, Option, described
 
 PAGE = Path(__file__).with_name("options.md")
 BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"
@@ -17,19 +17,18 @@ BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"
 
 def section(name: str, kind: type) -> str:
     """A heading, the first line of the help, and a row for each option, by panel."""
-    fields = [one for one in described(kind).values() if not one.option.argument]
+    fields = [one for one in described(kind).values() if not one.argument]
     rows = [["option", "what it does", "default"], ["---"] * 3]
-    rows += [_row(one) for panel in PANELS for one in fields if one.option.panel == panel]
+    rows += [_row(one) for panel in PANELS for one in fields if one.panel == panel]
     summary = (getdoc(kind) or "").splitlines()[0]
     return f"## {name}\n\n**cappunc {name}**: {summary}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _row(one: Field) -> list[str]:
-    option = one.option
-    names = [f"-{option.short}"] if option.short else []
+def _row(one: Option) -> list[str]:
+    names = [f"-{one.short}"] if one.short else []
     names.append(f"--{'no-' if one.default is True else ''}{one.name} {one.metavar}".rstrip())
     shown = isinstance(one.default, str | int | float) and not isinstance(one.default, bool) and one.default != ""
-    cells = (", ".join(f"`{name}`" for name in names), option.help, f"`{one.default}`" if shown else "")
+    cells = (", ".join(f"`{name}`" for name in names), one.help, f"`{one.default}`" if shown else "")
     return [cell.replace("|", "\\|") for cell in cells]
 
 

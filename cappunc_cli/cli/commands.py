@@ -19,7 +19,7 @@ from typer.main import get_command
 
 from cappunc_cli.errors import BadOption
 from cappunc_cli.files.output import is_coloured
-from cappunc_cli.options import MESSAGES, PANELS, Field, described, load_reference, made
+from cappunc_cli.options import MESSAGES, PANELS, Option, described, load_reference, made
 
 #: Loaded when a command runs: help texts need no settings.
 _APPLY_SETTINGS = "cappunc_cli.cli.settings:apply_settings"
@@ -76,7 +76,7 @@ class _Help:
         kind = getattr(ctx.command.callback, "options", None)
         fields = described(kind) if kind else {}
         for panel in PANELS:
-            rows = [_row(one) for one in fields.values() if one.option.panel == panel]
+            rows = [_row(one) for one in fields.values() if one.panel == panel]
             rows += [("-h, --help", "Show this message.")] if panel == MESSAGES and fields else []
             if rows:
                 with formatter.section(panel):
@@ -112,14 +112,14 @@ class CommandGroup(_Help, TyperGroup):
             formatter.write_dl([(name, row.about) for name, row in self.table.items()])
 
 
-def _row(one: Field) -> tuple[str, str]:
+def _row(one: Option) -> tuple[str, str]:
     """The name of an option and its help, with the default where there is one that says something."""
-    help_text = one.option.help
+    help_text = one.help
     if isinstance(one.default, str | int | float) and not isinstance(one.default, bool) and one.default != "":
         help_text = f"{help_text.rstrip('.')} (default: {one.default})."
-    if one.option.argument:
+    if one.argument:
         return one.metavar, help_text
-    names = [f"-{one.option.short}"] if one.option.short else []
+    names = [f"-{one.short}"] if one.short else []
     names.append(f"--{'no-' if one.default is True else ''}{one.name} {one.metavar}".rstrip())
     return ", ".join(names), help_text
 
@@ -161,17 +161,16 @@ def command(name: str, row: Command) -> Any:
     return get_command(app)
 
 
-def _parameter(one: Field) -> inspect.Parameter:
+def _parameter(one: Option) -> inspect.Parameter:
     """The parameter that declares an option to Typer: a switch, or texts, which are read when all are known."""
-    option = one.option
-    complete = one.completed if option.choices or option.complete else None
-    if option.argument:
-        info: Any = typer.Argument(metavar=one.metavar, help=option.help, autocompletion=complete)
+    complete = one.completed if one.choices or one.complete else None
+    if one.argument:
+        info: Any = typer.Argument(metavar=one.metavar, help=one.help, autocompletion=complete)
     else:
-        names = [f"--{one.name}", *([f"-{option.short}"] if option.short else [])]
-        if one.kind is bool and (one.default is True or option.negatable):
+        names = [f"--{one.name}", *([f"-{one.short}"] if one.short else [])]
+        if one.kind is bool and (one.default is True or one.negatable):
             names = [f"--{one.name}/--no-{one.name}"]
-        info = typer.Option(*names, metavar=one.metavar or None, help=option.help, autocompletion=complete)
+        info = typer.Option(*names, metavar=one.metavar or None, help=one.help, autocompletion=complete)
     kind: Any = bool if one.kind is bool else list[str] | None if one.kind is tuple else str | None
     default = inspect.Parameter.empty if one.default is MISSING else one.default if one.kind is bool else None
     annotation = Annotated[kind, info]
@@ -189,12 +188,12 @@ def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> No
 
     A setting, which is made for other runs as well, is ignored.
     """
-    for option in context.command.params:
-        if option.name in names and is_typed(context, option.name or ""):
-            raise BadOption(why, "/".join((*option.opts, *option.secondary_opts)))
+    for one in context.command.params:
+        if one.name in names and is_typed(context, one.name or ""):
+            raise BadOption(why, "/".join((*one.opts, *one.secondary_opts)))
 
 
-def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str, dict[str, Field]]:
+def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str, dict[str, Option]]:
     """The options of all commands that take settings, or of `only` one of them, by command and name."""
     table = context.find_root().command.table  # type: ignore[attr-defined]
     return {

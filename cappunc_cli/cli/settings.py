@@ -23,7 +23,7 @@ from cappunc_cli.cli.commands import is_typed, options_that_may_be_set
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
-from cappunc_cli.options import Field
+from cappunc_cli.options import Option
 
 FILE = "cappunc.toml"
 #: The table of caption profiles in a settings file, which is no command.
@@ -32,7 +32,7 @@ PROFILES = "profiles"
 _NAME_FILES = ("glossary", "model")
 
 #: The options of each command by name, those that may not be set among them.
-Known = Mapping[str, Mapping[str, Field]]
+Known = Mapping[str, Mapping[str, Option]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
     for among, names in ((known, general), *(({command: known[command]}, own[command]) for command in own)):
         for name in names:
             fields = [options[name] for options in among.values() if name in options]
-            if not any(field.option.settable for field in fields):
+            if not any(field.settable for field in fields):
                 why = f"--{name} can be given on the command line only" if fields else f"unknown option: {name}"
                 raise WrongUsage(why, str(path))
     for command, options in known.items():
@@ -165,6 +165,6 @@ def _from_environment(known: Known) -> Iterator[Setting]:
         for name, field in options.items():
             suffix = name.replace("-", "_").upper()
             for variable in (f"CAPPUNC_{command.upper()}_{suffix}", f"CAPPUNC_{suffix}"):
-                if field.option.settable and (value := os.environ.get(variable)):
+                if field.settable and (value := os.environ.get(variable)):
                     yield Setting(command, name, value, f"${variable}")
                     break

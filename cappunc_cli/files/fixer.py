@@ -284,7 +284,7 @@ class Fixers:
         request = self.request
         found = [] if request.only else request.stretches(document)
         if not found:
-            fixer = self.of(request.language_of(document.source))
+            fixer = self.of(request.only or request.language_of(document.source))
             return Opened(document, fixer, [(fixer, range(len(document.words)))])
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()

@@ -295,7 +295,7 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str | 
     own: dict[str, str] = {}
     # Links come last, so that the file itself gets its own result.
     for target in sorted((one for one in taken if one not in also), key=lambda one: Path(one).is_symlink()):
-        name = _real(target)
+        name = target if is_url(target) else os.path.realpath(target)
         if sys.platform in ("win32", "darwin"):
             name = normalize("NFC", name).casefold()  # whose names differ in case only are one file there
         first = own.setdefault(name, taken[target])

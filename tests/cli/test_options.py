@@ -93,7 +93,7 @@ def test_help_shows_every_option_once(name: str) -> None:
     text = shown(name)
     for one in described(COMMANDS[name].options).values():
         option = re.escape(f"--{'no-' if one.default is True else ''}{one.name}")
-        place = rf"^ +{re.escape(one.metavar)}  " if one.option.argument else rf"^ +(?:-\w, )?{option}(?![\w-])"
+        place = rf"^ +{re.escape(one.metavar)}  " if one.argument else rf"^ +(?:-\w, )?{option}(?![\w-])"
         assert len(re.findall(place, text, re.MULTILINE)) == 1, one.name
 
 

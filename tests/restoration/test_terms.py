@@ -14,7 +14,7 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.glossary.term_extraction import extract_terms, layout_breaks
+from cappunc_cli.features.glossary.term_extraction import TermFinder, layout_breaks
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.options import Options
@@ -126,8 +126,10 @@ def test_rules_that_need_no_glossary(text: str, written: str) -> None:
 
 def proposed(*texts: str) -> list[tuple[str, int]]:
     split = [text.split() for text in texts]
-    found = extract_terms((tokens, [False] * len(tokens), language("en")) for tokens in split)
-    return [(candidate.term, candidate.count) for candidate in found]
+    finder = TermFinder()
+    for tokens in split:
+        finder.add(tokens, [False] * len(tokens), language("en"))
+    return [(candidate.term, candidate.count) for candidate in finder.candidates()]
 
 
 @pytest.mark.parametrize(

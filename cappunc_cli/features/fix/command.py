@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import typer
@@ -36,7 +37,8 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
     run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms)
     resumable = (record is not None and not options.force) or options.in_place
-    with stoppable(reporter, lambda: run.done(resumable)), log_to(options.log) as run.logs:
+    log = log_to(options.log) if options.log is not None else nullcontext(())
+    with stoppable(reporter, lambda: run.done(resumable)), log as run.logs:
         todo = record.plan(jobs) if record is not None and mode == "new" else jobs
         run.asked, run.known = len(jobs) + reporter.errors, len(jobs) - len(todo)
         run.statuses["failed"] = reporter.errors  # what could not be read is no job

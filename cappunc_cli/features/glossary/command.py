@@ -10,7 +10,7 @@ from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, work_on
 from cappunc_cli.features.glossary.options import GlossaryOptions
-from cappunc_cli.features.glossary.term_extraction import extract_terms, is_cased, layout_breaks
+from cappunc_cli.features.glossary.term_extraction import TermFinder, is_cased, layout_breaks
 from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_json, write_text
@@ -37,8 +37,10 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
             texts, spoken = fixer.restore(document), fixer.language
         return texts, layout_breaks(document.words), spoken
 
-    texts = work_on(jobs, request, words, reporter, restore=False)
-    found = [candidate for candidate in extract_terms(texts) if candidate.count >= options.least]
+    finder = TermFinder()
+    for found_words in work_on(jobs, request, words, reporter, restore=False):
+        finder.add(*found_words)
+    found = [candidate for candidate in finder.candidates() if candidate.count >= options.least]
     if options.as_json:
         write_json([asdict(candidate) for candidate in found])
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -137,11 +137,3 @@ def layout_breaks(words: Sequence[Word]) -> list[bool]:
     lines = sum(a.cue != b.cue for a, b in pairwise(words))
     are_long = lines * _MIN_LINE <= len(words)
     return [a.turn != b.turn or (are_long and a.cue != b.cue) for a, b in pairwise(words)] + [True] * bool(words)
-
-
-def extract_terms(texts: Iterable[tuple[Sequence[str], Sequence[bool], Language]]) -> list[TermCandidate]:
-    """The candidates from several texts, each given as (words, breaks, language)."""
-    finder = TermFinder()
-    for words, breaks, conventions in texts:
-        finder.add(words, breaks, conventions)
-    return finder.candidates()

@@ -107,6 +107,5 @@ def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writ
     if job.target is None:
         write_stdout(fixed.data)
     else:
-        writer.check(job)
         writer.write(job, fixed.data)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
