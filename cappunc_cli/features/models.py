@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import models_known
 from cappunc_cli.document.labels import MARKS
 from cappunc_cli.errors import BadModel
@@ -19,7 +18,7 @@ from cappunc_cli.files.output import FILE, HEADING, Parts, Reporter, escape_cont
 from cappunc_cli.options import OUTPUT, Option
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK, ModelConfig, find_model, installed, verify_model
 
-#: Languages shown per model without --verbose.
+#: Languages shown per model.
 _LANGUAGES = 7
 
 
@@ -33,13 +32,12 @@ class ModelsOptions:
 
     \b
     cappunc models                    list the models
-    cappunc models --verbose          with all scores, licences, hashes, places
+    cappunc models --json             with all scores, licences, hashes, places
     cappunc models check              compare all files with their SHA-256
     cappunc models check models/en    one model, by name or directory
     """
 
-    as_json: Annotated[bool, Option("Print the list as JSON.", OUTPUT, name="json")] = False
-    verbose: Annotated[bool, Option("Print all scores, licence, hash and directory.", OUTPUT, short="v")] = False
+    as_json: Annotated[bool, Option("Print JSON, with licence, hash and all scores.", OUTPUT, name="json")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +56,11 @@ class CheckOptions:
     ] = ()
 
 
-def models(context: typer.Context, options: ModelsOptions) -> None:
+def models(_context: typer.Context, options: ModelsOptions) -> None:
     """Print the list of models; exit with 1 if there is none."""
-    if options.as_json:
-        refuse_typed(context, ("verbose",), "does not apply to --json, which has everything")
     found = [_describe(*model) for model in _installed()]
     if options.as_json:
         write_json(found)
-    elif found and options.verbose:
-        for model in found:
-            _print(model)
     elif found:
         write_lines(_table(found))
     else:
@@ -146,18 +139,3 @@ def _table(found: Sequence[Mapping[str, Any]]) -> Iterator[Parts]:
     for number, (name, engine, size, codes, figure, named) in enumerate(rows):
         rest = f"  {engine:{b}}  {size:>{c}}  {codes:{d}}  {figure:>{e}}  {named}".rstrip()
         yield [(f"{name:{a}}", FILE if number else HEADING), (rest, "" if number else HEADING)]
-
-
-def _print(model: Mapping[str, Any]) -> None:
-    lines = [("engine", model["engine"]), ("size", f"{model['bytes'] / 1e6:.1f} MB"), ("directory", model["directory"])]
-    if "error" in model:
-        lines.append(("unusable", model["error"]))
-    else:
-        lines += [(name, " ".join(model[name])) for name in ("languages", "marks") if model[name]]
-        lines += [(name, model[name]) for name in ("licence", "sha256") if model[name]]
-        lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in model["scores"].items()]
-    typer.echo(escape_controls(model["name"]))
-    before = ""
-    for title, value in lines:
-        typer.echo(escape_controls(f"  {title if title != before else '':10} {value}"))
-        before = title

@@ -1,15 +1,22 @@
-"""Run jobs and tell what became of them: lines, a log, progress, and a summary."""
+"""Run jobs, here or in several processes, and tell what became of them: lines, a log, progress, and a summary."""
 
 from __future__ import annotations
 
 import io
 import json
+import multiprocessing
+import os
+import signal
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from cappunc_cli.errors import CappuncError
@@ -18,6 +25,7 @@ from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import Reporter, counted, files_done, write_diff, write_stdout
 from cappunc_cli.files.storage import PIPE, is_url, write_result
 from cappunc_cli.files.worker import Result, Worker
+from cappunc_cli.restoration.models.session import physical_cores
 
 #: Files that are written together, with one part of the record: few at first, so that every process gets some.
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
@@ -217,3 +225,71 @@ def _line(result: Result) -> str:
         what = f"{counted(fixed.marks, 'mark')} and {counted(fixed.capitals, 'capital')} set"
     respelled = f", {len(fixed.respelled):,} respelled" if fixed.respelled else ""
     return f"{way}: {counted(fixed.words, 'word')}, {what}{respelled}, {result.seconds:.1f} s"
+
+
+#: The worker of this process, if it is one of several.
+_worker: Worker | None = None
+
+
+def in_processes(count: int) -> Executor:
+    """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
+
+    def work(worker: Worker, groups: Iterable[list[Job]], _: Reporter) -> Generator[Result]:
+        # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        threads = max(physical_cores() // count, 1)
+        pool = ProcessPoolExecutor(count, context, _start, (worker, threads))
+        futures: set[Future[list[Result]]] = set()
+        ready: Iterator[Result] = iter(())
+        try:
+            with _without_interrupts():
+                futures = {pool.submit(_run, group) for group in groups}
+            for future in as_completed(list(futures)):
+                futures.remove(future)
+                ready = iter(future.result())
+                yield from ready
+        except KeyboardInterrupt:
+            pool.shutdown(wait=True, cancel_futures=True)
+            yield from ready
+            yield from (result for future in futures if not future.cancelled() for result in future.result())
+            raise
+        except BrokenProcessPool as error:
+            raise CappuncError("a worker process ended unexpectedly") from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    return work
+
+
+def _start(worker: Worker, threads: int) -> None:
+    """Make this process a worker."""
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    _worker = worker
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End this process when its parent ends, so that it does not write while the next run does."""
+    parent.join()
+    os._exit(1)
+
+
+def _run(group: list[Job]) -> list[Result]:
+    assert _worker is not None
+    return list(_worker.run(group))
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which goes to all processes of a command: the parent handles it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

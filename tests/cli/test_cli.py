@@ -739,9 +739,6 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     name, value = next(iter(scored["scores"].items()))
     shown = next(line for line in table if line.split()[0] == scored["name"])
     assert shown.endswith(f"{100 * value:.1f}  {name}")
-    long = cappunc("models", "--verbose").stdout.decode()
-    assert entry["sha256"] in long
-    assert f" {100 * value:.1f}  {name}\n" in long
     assert {"es", "eu", "ro", "vi"} <= {model["name"] for model in listed if model["engine"] == "ngram"}
     assert cappunc("models", "check", "es").returncode == 0
 

@@ -55,7 +55,6 @@ from cappunc_cli.cli.main import app
         ("eval --ref a.txt --engine gru --device cuda", "--device"),
         ("eval --ref - -", "HYP"),
         ("models --json check", "--json"),
-        ("models --json --verbose", "--verbose/-v"),
     ],
 )
 def test_an_option_without_effect_is_refused(command: str, option: str) -> None:

@@ -65,7 +65,7 @@ def _check(options: RayOptions) -> None:
         return
     if _address(options) is not None:
         raise WrongUsage(f"--metrics-port is for Ray on this machine; use ray start --metrics-export-port={port}")
-    if not _has_exporter():
+    if find_spec("prometheus_client") is None:  # which its extra `default` brings
         raise WrongUsage(f"--metrics-port needs Ray's metrics exporter: {install_extra('ray')}")
 
 
@@ -98,15 +98,6 @@ def _connected(options: RayOptions, reporter: Reporter) -> Any:
         raise CappuncError(f"cannot connect to Ray at {address or 'this machine'}: {reason}{hint}") from error
     reporter.detail(f"Ray {ray.__version__}: {address or 'local'}")
     return ray
-
-
-def _has_exporter() -> bool:
-    """Whether Ray's extra `default` is installed, without which it exports no metrics."""
-    try:
-        import ray.dashboard.optional_deps  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[list[Job]]) -> Iterator[Result]:

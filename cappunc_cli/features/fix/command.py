@@ -14,9 +14,8 @@ from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.processes import in_processes
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.run import Run, log_to
+from cappunc_cli.files.run import Run, in_processes, log_to
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.files.worker import Mode, ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import NETWORK
