@@ -223,7 +223,6 @@ def test_commands_that_take_no_settings_do_not_read_them(tmp_path: Path, run: Ru
         ["models"],
         ["models", "check", "tiny_model"],
         ["--version"],
-        ["fix", "--version"],
         ["fix", "--help"],
     ):
         said = run(*words)
@@ -233,7 +232,6 @@ def test_commands_that_take_no_settings_do_not_read_them(tmp_path: Path, run: Ru
 def test_help_is_a_word_and_an_option(run: Run) -> None:
     assert run("help") == run("--help")
     assert run("help", "fix") == run("fix", "--help")
-    assert run("fix", "--version") == run("--version")
 
 
 @pytest.mark.parametrize(
