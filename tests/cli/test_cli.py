@@ -447,7 +447,7 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path) -> Non
         ("fix --lang '' talk.srt", "Invalid value for '--lang': the name of the language is empty"),
         ("fix --device toaster talk.srt", "Invalid value for '--device': unknown device 'toaster'"),
         ("fix TINY --window 5 --overlap 9 talk.srt", "the overlap must be from 0 to 4 words"),
-        ("fix TINY --marks “ talk.srt", "the model tiny does not restore '“'; models for ca, de, en, es, "),
+        ("fix TINY --marks “ talk.srt", "the model tiny does not restore '“'"),
         ("fix TINY --glossary none.txt talk.srt", "--glossary: none.txt: No such file"),
         ("fix TINY --diacritics restore talk.srt", "--diacritics restore: not supported for English"),
         ("check --format nonesuch talk.srt", ""),
@@ -579,7 +579,9 @@ def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path) -> None:
     path = talk(tmp_path)
     ours, theirs = os.pipe()
     os.close(ours)
-    run = subprocess.run(line("eval", "--csv", "--ref", path, path), stdout=theirs, stderr=subprocess.PIPE, check=False)
+    run = subprocess.run(
+        line("eval", "--json", "--ref", path, path), stdout=theirs, stderr=subprocess.PIPE, check=False
+    )
     os.close(theirs)
     assert (run.returncode, run.stderr) == (1, b"")
 
