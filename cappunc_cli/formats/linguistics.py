@@ -48,52 +48,45 @@ _SILENCE = frozenset(("sil", "sp", "spn", "pau", "nsn", "h#"))
 _Tier = tuple[str, list[Cue]]
 
 
-class _TextGridReader:
-    """Parses the tokens of a TextGrid."""
+def _tiers(source: str) -> Iterator[_Tier]:
+    """The tiers of intervals of a TextGrid; those of points have no durations. Raises BadInput."""
+    tokens = _TOKEN.finditer(source)
 
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._tokens = _TOKEN.finditer(source)
+    def following() -> re.Match[str]:
+        if found := next(tokens, None):
+            return found
+        raise BadInput("the TextGrid ends too early")
 
-    def tiers(self) -> Iterator[_Tier]:
-        """The tiers of intervals; those of points have no durations. Raises BadInput."""
-        if not self._string()[0].startswith("ooTextFile") or not self._string()[0].startswith("TextGrid"):
-            raise BadInput("a Praat file, but not a TextGrid")
-        self._numbers(2)
-        if self._next().group() != "<exists>":
-            return
-        for _ in range(int(self._numbers(1)[0])):
-            (kind, _), (name, _) = self._string(), self._string()
-            count = range(int(self._numbers(3)[2]))
-            if kind not in ("TextTier", "IntervalTier"):
-                raise BadInput(f"a tier of unknown kind: {kind[:40]}")
-            rows = [(self._numbers(1 + (kind == "IntervalTier")), self._string()[1]) for _ in count]
-            if kind == "IntervalTier":
-                yield name, [Cue(round(start * 1000), round(end * 1000), text) for (start, end), text in rows]
+    def wrong(what: str, found: re.Match[str]) -> BadInput:
+        return BadInput(f"{what}: {found[0][:40]}", line=line_of(source, found.start()))
 
-    def _next(self) -> re.Match[str]:
-        found = next(self._tokens, None)
-        if found is None:
-            raise BadInput("the TextGrid ends too early")
-        return found
+    def string() -> tuple[str, Span]:
+        found = following()
+        if found[1] is None:
+            raise wrong("a number where a string should be", found)
+        if not found[2]:
+            raise wrong("a string without its closing quote", found)
+        return found[1], found.span(1)
 
-    def _string(self) -> tuple[str, Span]:
-        found = self._next()
-        if found.group(1) is None:
-            what = f"a number where a string should be: {found.group()[:40]}"
-            raise BadInput(what, line=line_of(self._source, found.start()))
-        if not found.group(2):
-            raise BadInput("a string without its closing quote", line=line_of(self._source, found.start()))
-        return found.group(1), found.span(1)
+    def numbers(count: int) -> list[float]:
+        read = []
+        for found in (following() for _ in range(count)):
+            if found[0][0] in '"<' or not abs(number := float(found[0])) < _LONGEST:
+                raise wrong("not a number", found)
+            read.append(number)
+        return read
 
-    def _numbers(self, count: int) -> list[float]:
-        numbers = []
-        for found in (self._next() for _ in range(count)):
-            if found.group()[0] in '"<' or not abs(number := float(found.group())) < _LONGEST:
-                what = f"not a number: {found.group()[:40]}"
-                raise BadInput(what, line=line_of(self._source, found.start()))
-            numbers.append(number)
-        return numbers
+    if not string()[0].startswith("ooTextFile") or not string()[0].startswith("TextGrid"):
+        raise BadInput("a Praat file, but not a TextGrid")
+    numbers(2)
+    for _ in range(int(numbers(1)[0]) if following()[0] == "<exists>" else 0):
+        (kind, _), (name, _) = string(), string()
+        count = range(int(numbers(3)[2]))
+        if kind not in ("TextTier", "IntervalTier"):
+            raise BadInput(f"a tier of unknown kind: {kind[:40]}")
+        rows = [(numbers(1 + (kind == "IntervalTier")), string()[1]) for _ in count]
+        if kind == "IntervalTier":
+            yield name, [Cue(round(start * 1000), round(end * 1000), text) for (start, end), text in rows]
 
 
 def spoken_names(names: Sequence[str]) -> list[int]:
@@ -123,7 +116,7 @@ class TextGrid(RegionFormat):
         """
         if not text.strip():
             return Document(self.name, text, [], detail=CueDetail([], timed=False))
-        tiers = [(name, [cue for cue in own if _spoken(text, cue)]) for name, own in _TextGridReader(text).tiers()]
+        tiers = [(name, [cue for cue in own if _spoken(text, cue)]) for name, own in _tiers(text)]
         tiers = [tier for tier in tiers if tier[1]]
         cues, groups, turn = list[Cue](), dict[tuple[str, ...], list[Word]](), 1
         for i in spoken_names([name for name, _ in tiers]):

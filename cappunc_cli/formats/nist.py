@@ -38,7 +38,6 @@ _SPOKEN_TYPES = frozenset(("lex", "fp"))
 _TYPES = _SPOKEN_TYPES | {"non-lex", "frag", "un-lex", "for-lex", "misc", "noise", "proper", "acronym"}
 _TAG = re.compile(r";(?=.)")
 _COLUMN = re.compile(r"[^ \t\r\n]*")
-_SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
 def _row_key(line: str) -> RowKey | None:
@@ -201,8 +200,6 @@ class Ctm(Format):
             reader.notices.append(Notice(reader.alternatives, "<ALT_BEGIN> without <ALT_END>", unread=True))
         if text.strip() and not reader.words and len(reader.notices) == len(lines):
             raise BadInput("no row such as: talk A 0.52 0.31 hello")
-        if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
-            reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
         reader.notices.sort(key=lambda notice: notice.line)
         return Document(self.name, text, reader.words, tuple(reader.notices), reader.turns.names, reader.channels)
 

@@ -55,11 +55,9 @@ def _value(item: object, name: str) -> object:
 
 
 def _text(item: object) -> str:
-    text = _value(item, "word")
-    text = _value(item, "text") if text is None else text
-    require("a word", text, str, "a dict or an object with a word or a text")
-    assert isinstance(text, str)
-    return text
+    texts = [text for name in ("word", "text") if (text := _value(item, name)) is not None]
+    require("a word", texts[0] if texts else None, str, "a dict or an object with a word or a text")
+    return str(texts[0])
 
 
 def _milliseconds(item: object, name: str) -> int | None:

@@ -10,14 +10,13 @@ from itertools import zip_longest
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
-from cappunc_cli.formats.cues import Cue, CueDetail
+from cappunc_cli.formats.cues import Cue, CueDetail, seconds
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
 
 _START = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-_MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
 
 
 def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
@@ -32,8 +31,7 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
         place = (tag.end(), len(text) if following is None else following.start())
         if name == "SYNC":
             synced = True
-            number = _MILLISECONDS.match(attributes.get("start", ""))
-            start = int(number[1]) if number else None
+            start = seconds(attributes.get("start", "").strip().removesuffix("ms"), 1)
             if start is None:
                 notices.append(Notice(line_of(text, tag.start()), "a SYNC without a readable Start"))
             if text[slice(*place)].strip():

@@ -141,10 +141,7 @@ class Tsv(CueFormat):
         if table is None:
             if not text.strip():
                 return []
-            # A number and a text may be any table: no time tells that it is a transcript.
-            width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
-            hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
-            raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
+            raise BadInput("the first line does not name the columns: start, end, text (separated by tabs)")
         cues = []
         for number, (start, stop) in list(enumerate(split_lines(text), 1))[table.named :]:
             start += text.startswith("\ufeff", start)

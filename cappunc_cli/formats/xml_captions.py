@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice, Word
@@ -26,34 +26,25 @@ _NUMBERS = re.compile(r"[0-9]{1,9}")
 _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Frames per second, and ticks per second."""
-
-    frames: Fraction
-    ticks: Fraction
-
-    def milliseconds(self, text: str) -> int | None:
-        """Parse a time expression; None if it cannot be read."""
-        text = text.strip().replace(",", ".")
-        if found := _CLOCK.fullmatch(text):
-            hours, minutes, seconds, frames = found.groups()
-            value = (int(hours or 0) * 60 + int(minutes)) * 60 + Fraction(seconds)
-            return round((value + Fraction(frames or 0) / self.frames) * 1000)
-        if found := _OFFSET.fullmatch(text):
-            unit = _SECONDS.get(found[2]) or 1 / (self.frames if found[2] == "f" else self.ticks)
-            return round(Fraction(found[1]) * unit * 1000)
-        return None
+def _milliseconds(text: str, units: Mapping[str, Fraction]) -> int | None:
+    """Parse a time expression; None if it cannot be read."""
+    text = text.strip().replace(",", ".")
+    if found := _CLOCK.fullmatch(text):
+        hours, minutes, seconds, frames = found.groups()
+        value = (int(hours or 0) * 60 + int(minutes)) * 60 + Fraction(seconds)
+        return round((value + Fraction(frames or 0) * units["f"]) * 1000)
+    found = _OFFSET.fullmatch(text)
+    return round(Fraction(found[1]) * units[found[2]] * 1000) if found else None
 
 
-def rates(tt: Element) -> Rates:
-    """The rates in the attributes of <tt>; 30 frames a second by default."""
+def _units(tt: Element) -> Mapping[str, Fraction]:
+    """The seconds in each unit, by the rates in the attributes of <tt>; 30 frames a second by default."""
     frames = Fraction(_number(tt.get("frameRate")) or 30)
     multiplier = [int(number) for number in _NUMBERS.findall(tt.get("frameRateMultiplier") or "")]
     if len(multiplier) == 2 and all(multiplier):
         frames *= Fraction(multiplier[0], multiplier[1])
     stated = frames * (_number(tt.get("subFrameRate")) or 1) if tt.get("frameRate") else 1
-    return Rates(frames, Fraction(_number(tt.get("tickRate")) or stated))
+    return {**_SECONDS, "f": 1 / frames, "t": 1 / Fraction(_number(tt.get("tickRate")) or stated)}
 
 
 def _number(text: str | None) -> int | None:
@@ -63,8 +54,8 @@ def _number(text: str | None) -> int | None:
 
 def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, Timing]:
     """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
-    clock = rates(found[0])
-    own = {element: _own_times(element, clock, report) for element in found}
+    units = _units(found[0])
+    own = {element: _own_times(element, units, report) for element in found}
     sequences: set[Element | None] = {element for element in found if element.get("timeContainer") == "seq"}
     nested = _relative(found, own) or sequences
     result: dict[Element | None, Timing] = {None: Timing(None, None)}
@@ -86,12 +77,12 @@ def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) ->
     return {element: result[element] for element in found}
 
 
-def _own_times(element: Element, clock: Rates, report: Callable[[Element, str], None]) -> Timing:
+def _own_times(element: Element, units: Mapping[str, Fraction], report: Callable[[Element, str], None]) -> Timing:
     """The times in the attributes of an element."""
     times: dict[str, int | None] = {}
     for name in ("begin", "end", "dur"):
         text = element.get(name)
-        times[name] = None if text is None else clock.milliseconds(text)
+        times[name] = None if text is None else _milliseconds(text, units)
         if text is not None and times[name] is None:
             report(element, f"unreadable {name} time")
     start, end, length = times.values()

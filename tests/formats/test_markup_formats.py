@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from fractions import Fraction
 
 import pytest
 from opened import fixture, spoken
@@ -12,7 +11,6 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.formats.xml_captions import Rates
 
 
 def rows(document: Document) -> list[tuple[str, int | None, int | None, int]]:
@@ -75,7 +73,8 @@ def test_ttml_times_are_relative_to_the_enclosing_element() -> None:
     ],
 )
 def test_ttml_time_expressions(text: str, milliseconds: int | None) -> None:
-    assert Rates(frames=Fraction(25), ticks=Fraction(10)).milliseconds(text) == milliseconds
+    source = f'<tt frameRate="25" tickRate="10"><body><p begin="{text}">so</p></body></tt>'
+    assert formats.read(source).words[0].start == milliseconds
 
 
 def test_ttml_times_in_a_sequence_are_relative_to_the_element_before() -> None:

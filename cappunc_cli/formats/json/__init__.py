@@ -203,10 +203,7 @@ def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
 
 def _outline(value: Any) -> str:
     if isinstance(value, dict):
-        if "$schema" in value:
-            return "a JSON schema"
-        keys = ", ".join(str(key) for key in list(value)[:5])
-        return f"an object with the keys {keys}" if keys else "an empty object"
+        return f"an object with the keys {', '.join(list(value)[:5])}" if value else "an empty object"
     if isinstance(value, list):
         first = f", the first of them {_outline(value[0])}" if value and isinstance(value[0], dict) else ""
         return f"a list of {len(value)}{first}"

@@ -180,7 +180,7 @@ def placeholders(transcript: Transcript) -> Iterator[Edit]:
             yield (*copy[0], "_")
             continue
         marks = transcript.mark_entries(copy)
-        yield from (_removal(transcript, entry) for entry in marks.values())
+        yield from (_removal(transcript.source, entry) for entry in marks.values())
         yield from ((a, b, "" if n else "_") for n, (a, b) in enumerate(part for part in copy if part not in marks))
 
 
@@ -202,21 +202,21 @@ def _entry_edits(transcript: Transcript, at: int, edits: list[Edit], attach: boo
     if item is None or new_mark is None:
         return edits
     if not any(map(str.isalnum, field.literal)):
-        return edits if splice(source, edits, start, stop).strip() else [_removal(transcript, field)]
+        return edits if splice(source, edits, start, stop).strip() else [_removal(source, field)]
     added = [] if attach else [edit for edit in edits if edit[0] == edit[1] == stop]
     entries = [(item.stop, item.stop, _entry(source, item, new_mark(item, mark))) for _, _, mark in added]
     return [*(edit for edit in edits if edit not in added), *entries]
 
 
-def _removal(transcript: Transcript, field: Field) -> Edit:
+def _removal(source: str, field: Field) -> Edit:
     """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it.
 
-    White space after the mark stays as an entry if nothing else parts the words.
+    White space after the mark, which may be all that parts the words, stays as an entry.
     """
-    source, item, (start, stop) = transcript.source, field.item, (field.literal.start + 1, field.literal.stop - 1)
+    item, (start, stop) = field.item, (field.literal.start + 1, field.literal.stop - 1)
     assert item is not None
     marks = start + len(source[start:stop].rstrip())
-    if marks < stop and transcript.closely_followed(field):
+    if marks < stop:
         return start, marks, ""
     before, after = _commas(source, item)
     if before is not None:

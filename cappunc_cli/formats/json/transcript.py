@@ -110,14 +110,6 @@ class Transcript:
             and decoded(self.source[slice(*part)]).strip() == field.literal.strip()
         }
 
-    def closely_followed(self, entry: Field) -> bool:
-        """Whether no join comes after an entry in its stream."""
-        own = self._literals[entry.literal.start][1].fields
-        later = range(bisect_right(self._starts, entry.literal.start), len(self._starts))
-        found = (self._literals[self._starts[n]] for n in later)
-        following = next((field for field, stream in found if stream.fields is own), None)
-        return following is not None and following.item is not None and not following.join
-
     def _stream(self, fields: Iterable[Field], track: Track, marks: bool = True) -> Stream:
         """A new stream; each string counts once, as a copy may turn out to be the words themselves."""
         own: list[Field] = []
