@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Document, Span
@@ -162,13 +163,10 @@ class CueDetail:
         return [cue.shown.text for cue in self.cues if cue.shown is not None] or None
 
 
-def in_time(cues: Iterable[Cue]) -> list[Cue]:
+def in_time(cues: Sequence[Cue]) -> list[Cue]:
     """Cues in the order of their times; one without a time stays after the one before it in the file."""
-    last, placed = 0, []
-    for cue in cues:
-        last = last if cue.start is None else cue.start
-        placed.append((last, cue))
-    return [cue for _, cue in sorted(placed, key=lambda pair: pair[0])]
+    starts = accumulate((cue.start for cue in cues), lambda last, start: last if start is None else start, initial=0)
+    return [cue for _, cue in sorted(zip(islice(starts, 1, None), cues, strict=True), key=itemgetter(0))]
 
 
 def is_rolling(document: Document) -> bool:

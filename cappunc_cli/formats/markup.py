@@ -116,14 +116,11 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
         shown = _shown(token)
         if token[0] == "&" and token[-1] == ";" and len(shown) != 1:
             continue
-        ruby = _ANNOTATION.match(token) is not None
-        if ruby and token[1] != "/":
-            shown = " "
         add(source[at:a], at, 0)
+        ruby = _ANNOTATION.match(token) is not None
         if ruby and annotated is not None:
-            if annotated < length:
-                annotations.append((annotated, length))
-            annotated, shown = None, " "
+            annotations.append((annotated, length))
+            annotated = None
         add(shown, a, b - a)
         if ruby and token[1] != "/":
             annotated = length
@@ -133,9 +130,9 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
             voices.append((length, voice.group(1)))
         at = b
     add(source[at:stop], at, 0)
-    if annotated is not None and annotated < length:
+    if annotated is not None:
         annotations.append((annotated, length))
-    return Visible("".join(text), pieces, stamps, voices, annotations)
+    return Visible("".join(text), pieces, stamps, voices, [(a, b) for a, b in annotations if a < b])
 
 
 def _shown(token: str) -> str:
@@ -146,7 +143,7 @@ def _shown(token: str) -> str:
         return "\xa0"
     if token.startswith("<![CDATA["):
         return SECTION
-    return "\n" if token[0] in "\\|[" or _BREAK.match(token) else ""
+    return "\n" if token[0] in "\\|[" or _BREAK.match(token) else " " if _ANNOTATION.match(token) else ""
 
 
 def _unescaped(entity: str) -> str:
