@@ -58,12 +58,12 @@ def _tiers(source: str) -> Iterator[_Tier]:
         raise BadInput("the TextGrid ends too early")
 
     def wrong(what: str, found: re.Match[str]) -> BadInput:
-        return BadInput(f"{what}: {found[0][:40]}", line=line_of(source, found.start()))
+        return BadInput(what, line=line_of(source, found.start()))
 
     def string() -> tuple[str, Span]:
         found = following()
         if found[1] is None:
-            raise wrong("a number where a string should be", found)
+            raise wrong(f"a number where a string should be: {found[0][:40]}", found)
         if not found[2]:
             raise wrong("a string without its closing quote", found)
         return found[1], found.span(1)
@@ -72,7 +72,7 @@ def _tiers(source: str) -> Iterator[_Tier]:
         read = []
         for found in (following() for _ in range(count)):
             if found[0][0] in '"<' or not abs(number := float(found[0])) < _LONGEST:
-                raise wrong("not a number", found)
+                raise wrong(f"not a number: {found[0][:40]}", found)
             read.append(number)
         return read
 

@@ -202,6 +202,8 @@ def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
 
 
 def _outline(value: Any) -> str:
+    if isinstance(value, dict) and "$schema" in value:
+        return "a JSON schema"
     if isinstance(value, dict):
         return f"an object with the keys {', '.join(list(value)[:5])}" if value else "an empty object"
     if isinstance(value, list):
