@@ -16,7 +16,7 @@ from cappunc_cli.cli.usage import refuse_device, refuse_second_read
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.features.stream.live_text import LiveCues, LiveInput, LiveOutput
 from cappunc_cli.features.stream.options import StreamOptions
-from cappunc_cli.features.stream.websocket_server import Allowed, serve
+from cappunc_cli.features.stream.websocket_server import serve
 from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
 from cappunc_cli.files.language_detection import AUTO, DEFAULT
 from cappunc_cli.files.output import Reporter, write_stdout
@@ -55,7 +55,7 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
 
     is_stopped = False
     if options.listen is not None:
-        serve(options.listen, Allowed(options.allow_origin, options.allow_host), new_output, reporter)
+        serve(options.listen, options.allow_origin, options.allow_host, new_output, reporter)
     else:
         if standard_input().isatty():
             reporter.info("waiting for words: type or paste them; Ctrl-D ends")

@@ -14,7 +14,6 @@ import json
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -41,22 +40,6 @@ _MAX_QUEUE = 4
 _NORMAL, _GOING_AWAY, _INTERNAL_ERROR = 1000, 1001, 1011
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Who may connect: pages by their origin, and names of this machine, besides its addresses and `localhost`."""
-
-    origins: Sequence[str] = ()
-    hosts: Sequence[str] = ()
-
-    def refuse(self, connection: ServerConnection, request: Request) -> Response | None:
-        """A refusal for a foreign name, None for others."""
-        host, _ = _host_and_port(request.headers.get("Host", ""))
-        with suppress(ValueError):
-            if host in ("localhost", *self.hosts) or ip_address(host):  # an address is no name to be rebound
-                return None
-        return connection.respond(HTTPStatus.FORBIDDEN, f"host {host} is not allowed (--allow-host)\n")
-
-
 def _host_and_port(address: str) -> tuple[str, int | None]:
     """The host in lower case, without the brackets of an IPv6 address, and the port, None without a valid one."""
     try:
@@ -66,24 +49,39 @@ def _host_and_port(address: str) -> tuple[str, int | None]:
         return "", None
 
 
-def serve(address: str, allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:
-    """Listen at HOST:PORT until Ctrl-C or SIGTERM; each connection has an output of its own. Raises CappuncError."""
+def serve(
+    address: str, origins: Sequence[str], hosts: Sequence[str], new_output: NewOutput, reporter: Reporter
+) -> None:
+    """Listen at HOST:PORT until Ctrl-C or SIGTERM; each connection has an output of its own. Raises CappuncError.
+
+    Pages with these `origins` may connect, and clients that reach this machine by its addresses, as `localhost` or by
+    one of these names of `hosts`.
+    """
     if listen is None:
         raise CappuncError(f"--listen needs the package websockets: {install_extra('live')}")
     host, port = _host_and_port(address)
     if port is None:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
     try:
-        asyncio.run(_serve(host, port, allowed, new_output, reporter))
+        asyncio.run(_serve((host, port), origins, hosts, new_output, reporter))
     except OSError as error:
         raise CappuncError(f"cannot listen on {host}:{port} ({error.strerror or error})") from error
 
 
-async def _serve(host: str, port: int, allowed: Allowed, new_output: NewOutput, reporter: Reporter) -> None:
+async def _serve(
+    address: tuple[str, int], origins: Sequence[str], hosts: Sequence[str], new_output: NewOutput, reporter: Reporter
+) -> None:
     stopped = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+
+    def refuse(connection: ServerConnection, request: Request) -> Response | None:
+        host, _ = _host_and_port(request.headers.get("Host", ""))
+        with suppress(ValueError):
+            if host in ("localhost", *hosts) or ip_address(host):  # an address is no name to be rebound
+                return None
+        return connection.respond(HTTPStatus.FORBIDDEN, f"host {host} is not allowed (--allow-host)\n")
 
     async def handle(connection: ServerConnection) -> None:
         await _Connection(connection, new_output, stopped).run()
@@ -91,12 +89,12 @@ async def _serve(host: str, port: int, allowed: Allowed, new_output: NewOutput, 
     # Received messages and answers waiting to be sent are bounded for each connection.
     async with listen(
         handle,
-        host or None,
-        port,
+        address[0] or None,
+        address[1],
         max_queue=_MAX_QUEUE,
         compression=None,
-        origins=[None, *map(Origin, allowed.origins)],  # programs that are no browsers send none
-        process_request=allowed.refuse,
+        origins=[None, *map(Origin, origins)],  # programs that are no browsers send none
+        process_request=refuse,
     ) as server:
         for socket in server.sockets:
             name, number, *_ = socket.getsockname()

@@ -91,7 +91,9 @@ def _close_questions(passage: Passage, marks: Indices, free: Flags) -> Indices:
     opened = NONE
     for i, label in enumerate(passage.labels):
         opened = next((columns[c] for c in label.before if c in columns), opened)
-        closed = _split_at_mark(passage.bare[i])[1] != "" or _is_question(label, marks[i])
+        # `¿Y si…?` keeps its mark, which counts as an ellipsis, and so its `?`.
+        kept = not _CLOSING_SET.isdisjoint(label.after) and label.mark == MARK_CLASSES[marks[i]]
+        closed = kept or _split_at_mark(passage.bare[i])[1] != ""
         if opened and marks[i] == PERIOD and ended[i] and not (closed or fixed[i]):
             marks[i] = opened
         if closed or ended[i] or passage.turn_ends[i]:
@@ -103,11 +105,6 @@ def _split_at_mark(word: str) -> tuple[str, str, str]:
     """Split a word at the last `?` or `!` within it: (head, mark, rest), or (word, "", "") without one."""
     match = _MARK_WITHIN.match(word)
     return (match[1], match[2], match[3]) if match else (word, "", "")
-
-
-def _is_question(label: Label, mark: int) -> bool:
-    """Whether a label keeps its mark and so a `?` or `!` beside it: `¿Y si…?` counts as an ellipsis."""
-    return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
 
 
 def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> PlacedMarks:
