@@ -183,23 +183,21 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     again = read(output, format=document.format, fps=document.fps)
     if len(again.words) != len(document.words):
         raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
+    checked = set[tuple[str, str]]()  # pairs of texts that differ in marks and case only
     for i, (word, new) in enumerate(zip(document.words, again.words, strict=True), 1):
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
-        texts = [(word.text, new.text)]
-        if len(word.places) > 1:  # copies may be spelled otherwise than the word
-            pairs = zip_longest(word.places, new.places, fillvalue=())
-            raw = (
-                ([source[a:b] for a, b in copy], [output[a:b] for a, b in other], copy, other) for copy, other in pairs
-            )
-            texts += [(format.shown(source, copy), format.shown(output, other)) for a, b, copy, other in raw if a != b]
-        for old, text in texts:
-            if old == text:
+        # Copies may be spelled otherwise than the word.
+        copies = zip_longest(word.places, new.places, fillvalue=()) if len(word.places) > 1 else ()
+        texts = ((format.shown(source, copy), format.shown(output, other)) for copy, other in copies)
+        for pair in ((word.text, new.text), *texts):
+            if pair[0] == pair[1] or pair in checked:
                 continue
-            if not same_word(old, text, diacritics=diacritics):
-                raise BadInput(f"word {i} became another: “{old}”, “{text}”")
-            if not same_around(old, text):
-                raise BadInput(f"word {i} lost the space or the bracket beside it: “{old}”, “{text}”")
+            if not same_word(*pair, diacritics=diacritics):
+                raise BadInput("word {} became another: “{}”, “{}”".format(i, *pair))
+            if not same_around(*pair):
+                raise BadInput("word {} lost the space or the bracket beside it: “{}”, “{}”".format(i, *pair))
+            checked.add(pair)
     old_rest, new_rest = format.skeleton(document), format.skeleton(again)
     if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
         raise BadInput("the result differs in more than words")

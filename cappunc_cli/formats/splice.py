@@ -51,7 +51,6 @@ def same_spaces(old: str, new: str) -> bool:
     return before.mark != after.mark or spaces[0] == spaces[1]
 
 
-@lru_cache(maxsize=1 << 14)
 def same_around(old: str, new: str) -> bool:
     """Whether two written words have the same brackets, notes and white space around them, but for that of a mark."""
     return same_spaces(old, new) and fixed_parts(cached_strip(old)[1]) == fixed_parts(cached_strip(new)[1])
