@@ -3,8 +3,8 @@
     python -m models.lab.chain models/en/train.toml
 
 Only the transitions are learnt, by the likelihood of the held-out ends of the training corpora; half of these are
-reserved to see whether they help. The figures go to chain.json in the model's folder of models/lab; transitions that
-help go into `crf` of the recipe's [decoding] table.
+reserved to see whether they help. The figures go to chain.json in the model's folder of models/lab. No model ships
+transitions: `models.lab.variants` decodes with those that a config.json has as `crf`, which ablations write.
 """
 
 from __future__ import annotations
