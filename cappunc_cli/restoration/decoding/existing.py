@@ -7,6 +7,9 @@ marks within sentences, of sentence ends and of capitals are the state of a hidd
 forward-backward algorithm (Baum et al. 1970) gives the probability of each state at each word. By Bayes' rule the odds
 of a mark that does not show are then those of the model multiplied with the share that is missing, 1 - s.
 
+In some files single captions are bare and the others whole. Such a text is a chain of its own, whose states, all or
+nothing, change often; the chains are averaged by how well each explains the text (Bayesian model averaging).
+
 A writer may set fewer commas than the model expects and yet leave out none: the sentence ends tell what is missing. And
 what a writer does with one word (a comma beside each `um`, or none) is one decision, however often the word comes.
 """
@@ -16,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import log
 
 import numpy as np
 import numpy.typing as npt
@@ -103,20 +107,19 @@ def find_missing(passage: Passage) -> Missing:
     states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals))
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
-    steps = np.arange(len(cases)) // tuned.STEP
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _MISSING
-    upper = _in_upper_case(passage, cases, ended, (by_case[:, -1] > 0.5)[steps])
+    upper = _in_upper_case(passage, cases, ended, by_case[:, -1] > 0.5)
     style = writing_style(passage.bare, cases, marks)
-    bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)[steps]
+    bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)
     # Title Case says as little as upper case, unless it is that of headlines with marks.
     upper |= style.title and bool(bare.mean() > 0.5)
     return Missing(
-        within=by_kind[steps, 0],
-        ends=by_kind[steps, 1],
-        capitals=(shares @ _GONE)[steps],
+        within=by_kind[:, 0],
+        ends=by_kind[:, 1],
+        capitals=shares @ _GONE,
         upper=upper,
         layout=capitals.layout,
         bare=bare,
@@ -281,39 +284,65 @@ def _prior() -> Floats:
     return found
 
 
+def _patchy_prior() -> Floats:
+    """The prior probability of each state [marks, cases] in a text with bare captions among whole ones."""
+    whole, bare = len(_SHARES) - 1, 0
+    found = np.zeros_like(_PRIOR)
+    for i, writer in enumerate((1, *tuned.PRIOR_FEW)):
+        marks = found[i * len(_SHARES) :]
+        marks[whole, whole], marks[bare, bare] = writer * (1 - tuned.BARE_CAPTIONS), writer * tuned.BARE_CAPTIONS
+        marks[bare, whole] = marks[whole, bare] = writer * tuned.BARE_OF_ONE
+    normalised: Floats = (found / found.sum()).astype(np.float32)
+    return normalised
+
+
 _PRIOR = _prior()
+_PATCHY = _patchy_prior()
 
 
 def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
-    """The probabilities [steps, marks, cases] of the states.
+    """The probabilities [n, marks, cases] of the states at each word.
 
     Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
     """
-    steps = []
-    for likelihoods in (by_marks, by_case.reshape(len(by_case), -1)):
-        # Of the words of each step together, relative to the largest.
-        least, firsts = np.maximum(likelihoods, np.float32(1e-4)), np.arange(0, len(likelihoods), tuned.STEP)
-        products = np.multiply.reduceat(least, firsts, 0)
-        steps.append(products / products.max(1, keepdims=True))
-    marks, case = steps
-    gains = marks[:, :, None] * case.reshape(-1, *by_case.shape[1:])[:, _END_SHARES]
-    flat, prior = gains.reshape(len(gains), -1), _PRIOR.ravel()
-    forward = np.empty_like(flat)
-    state = prior
-    for i, gain in enumerate(flat):
+    even, nats = _chain(by_marks, by_case, _PRIOR, tuned.STEP, tuned.SWITCH)
+    chains = [(even, nats), *(_chain(by_marks, by_case, _PATCHY, 1, switch) for switch in tuned.PATCHY_SWITCHES)]
+    evidence = np.array([nats, *(more - tuned.PATCHY_COST for _, more in chains[1:])])
+    weights = np.exp(evidence - evidence.max()).astype(np.float32)
+    found: Floats = sum(weight * states for weight, (states, _) in zip(weights / weights.sum(), chains, strict=True))
+    return found
+
+
+def _chain(by_marks: Floats, by_case: Floats, prior: Floats, step: int, switch: float) -> tuple[Floats, float]:
+    """The probabilities [n, marks, cases] of states that may change before every `step`th word, and their evidence.
+
+    The evidence is the log-likelihood (nats) of the whole text.
+    """
+    marks, cases = used = np.nonzero(prior)
+    both = np.log(np.maximum(by_marks[:, marks], 1e-4)) + np.log(
+        np.maximum(by_case[:, _END_SHARES[marks], cases], 1e-4)
+    )
+    logs = np.add.reduceat(both, np.arange(0, len(both), step), 0)
+    most = logs.max(1, keepdims=True)
+    gains, nats, start = np.exp(logs - most), float(most.sum()), prior[used]
+    forward = np.empty_like(gains)
+    state = start
+    for i, gain in enumerate(gains):
         state = state * gain
-        state /= state.sum()
-        forward[i] = state
-        state = (1 - tuned.SWITCH) * state + tuned.SWITCH * prior
-    back = np.ones_like(prior)
-    for i in range(len(flat) - 1, -1, -1):
+        total = state.sum()
+        nats += log(total)
+        forward[i] = state = state / total
+        state = (1 - switch) * state + switch * start
+    back = np.ones_like(start)
+    for i in range(len(gains) - 1, -1, -1):
         forward[i] *= back
-        back = back * flat[i]
-        back = (1 - tuned.SWITCH) * back + tuned.SWITCH * (prior @ back)
+        back = back * gains[i]
+        back = (1 - switch) * back + switch * (start @ back)
         back /= back.max()
     forward /= forward.sum(1, keepdims=True)
-    found: Floats = forward.reshape(gains.shape)
-    return found
+    found = np.zeros((len(by_marks), *prior.shape), np.float32)
+    found[:, marks, cases] = np.repeat(forward, step, 0)[: len(found)]
+    return found, nats
 
 
 def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:

@@ -176,6 +176,18 @@ def test_a_stretch_is_found_with_both_its_borders(marks: bool, case: Case | None
     assert found.upper.any() == (case is Case.UPPER)
 
 
+def test_bare_captions_among_whole_ones_are_told_apart() -> None:
+    text = Prose(2000, 3)
+    labels, bare = text.labels, np.zeros(2000, np.bool_)
+    for start in range(0, 2000, 40):
+        labels = stripped(labels, start, start + 10, True, Case.LOWER)
+        bare[start : start + 10] = True
+    found = text.missing(labels)
+    for shares, belongs in ((found.ends, found.expected[:, 1] > 0.9), (found.capitals, found.expected[:, 2] > 0.9)):
+        assert shares[belongs & ~bare].mean() < 0.1
+        assert shares[belongs & bare].mean() > 0.6
+
+
 @pytest.mark.parametrize(("count", "meant"), [(4, True), (12, True), (19, True), (30, False)])
 def test_a_few_capitals_amid_good_text_are_meant(count: int, meant: bool) -> None:
     text = Prose(600)
