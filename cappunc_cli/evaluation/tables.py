@@ -1,13 +1,24 @@
-"""Tables of text cells, drawn for the terminal and as Markdown and HTML."""
+"""Tables of text cells, drawn for the terminal and as Markdown, CSV, LaTeX and HTML."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from rich.table import Table as RichTable
 from rich.text import Text
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "*": r"$^{*}$", "–": "--", "—": "---",
+        "…": r"\ldots{}", "¿": r"\textquestiondown{}", "¡": r"\textexclamdown{}", "“": "``", "”": "''",
+        "↓": r"$\downarrow$", "‰": r"\textperthousand{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,31 @@ def as_markdown(table: Table) -> str:
 
 def _piped(row: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+def as_csv(table: Table, signature: str) -> str:
+    """The table as CSV, with the title above each row and, so that copied lines keep it, the signature."""
+    out, section = io.StringIO(), ""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["section", table.head[0] or "name", *table.head[1:], "signature"])
+    for row in table.rows:
+        if len(row) > 1:
+            writer.writerow([section, *row, signature])
+        else:
+            section = row[0]
+    return out.getvalue()
+
+
+def as_latex(table: Table, notes: Sequence[str]) -> str:
+    """The table in LaTeX, for the package booktabs, with the `notes` as comments."""
+    width = len(table.head)
+    head, *rows = [[cell.translate(_LATEX) for cell in row] for row in (table.head, *table.rows)]
+    lines = [f"% {note}" for note in notes]
+    lines += [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    lines += [
+        (" & ".join(row) if len(row) > 1 else rf"\multicolumn{{{width}}}{{l}}{{{row[0]}}}") + r" \\" for row in rows
+    ]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def as_html(table: Table) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html.parser
+import io
 import json
 import lzma
 import os
@@ -114,7 +116,10 @@ def test_the_same_text_in_another_container_has_the_same_signature(tmp_path: Pat
     assert report("--ref", packed, HEARD)["signature"] != report("--ref", HEARD, HEARD)["signature"]
 
 
-def test_markdown_carries_the_signature() -> None:
+def test_csv_and_markdown_carry_the_signature() -> None:
+    rows = list(csv.DictReader(io.StringIO(call("--ref", GOLD, HEARD, "--csv").stdout)))
+    assert {(row["section"], row["F1"]) for row in rows if row["name"] == "micro"} >= {("Marks , . ?", "50.0")}
+    assert all(row["signature"].startswith("cappunc:") for row in rows)
     text = call("--ref", GOLD, HEARD, "--markdown").stdout
     assert "| micro | 50.0 | 50.0 | 50.0 | 6 | 6 |" in text
     assert len({line.count("|") for line in text.splitlines() if line.startswith("| ")}) == 1
@@ -156,6 +161,15 @@ def test_a_table_of_systems_in_every_form(tmp_path: Path) -> None:
     lines_ = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
     assert [line[1].strip() for line in lines_] == ["system", "heard.txt", "gold.txt"]
     assert len(set(map(len, lines_))) == 1
+    rows = list(csv.DictReader(io.StringIO(call(*systems, "--csv").stdout)))
+    assert [(row["system"], row["micro"].split(" ±")[0]) for row in rows] == [
+        ("heard.txt", "50.0"),
+        ("gold.txt", "100.0"),
+    ]
+    latex = call(*systems, "--latex").stdout
+    assert latex.count(r" \\") == 3
+    assert [latex.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+    assert "50.0 $\\pm$" in latex
     assert call(*systems, "--html", tmp_path / "x.html").exit_code == 0
     reader = Reader()
     reader.feed((tmp_path / "x.html").read_text("utf-8"))
@@ -209,7 +223,7 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), os.devnull), 1, f"{os.devnull}: has no words"),
         (("--ref", str(GOLD), "-"), 1, "-: has no words"),
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
-        (("--ref", str(GOLD), str(HEARD), "--json", "--markdown"), 2, "exclude each other"),
+        (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "exclude each other"),
         (("--ref", str(GOLD), "--marks", "x"), 2, "may have only"),
         (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
         (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is not one of"),

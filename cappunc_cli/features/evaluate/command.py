@@ -59,10 +59,10 @@ def _check(context: typer.Context, options: EvalOptions) -> None:
     if not (options.bootstrap or len(options.hyp) > 1):
         refuse_typed(context, ("seed",), "needs --bootstrap or several systems")
     refuse_second_read(ref=options.ref, HYP=options.hyp)
-    if options.json and options.markdown:
-        raise typer.BadParameter("--json and --markdown exclude each other", param_hint="--json")
-    if options.by_file and options.json:
-        raise typer.BadParameter("--json has the files anyway", param_hint="--by-file")
+    if options.json + options.csv + options.markdown + options.latex > 1:
+        raise typer.BadParameter("--json, --csv, --markdown and --latex exclude each other", param_hint="--json")
+    if options.by_file and (options.json or options.csv):
+        raise typer.BadParameter("has no place in --csv; --json has the files anyway", param_hint="--by-file")
 
 
 def _report(options: EvalOptions, reporter: Reporter) -> list[str]:
@@ -88,6 +88,10 @@ def _print(systems: Sequence[System], signature: Signature, options: EvalOptions
     if options.markdown:
         *words, signed = lines
         write_text("\n".join([*map(tables.as_markdown, drawn), *(f"{line}\n" for line in words), f"`{signed}`\n"]))
+        return
+    if options.csv or options.latex:
+        made = [tables.as_csv(one, lines[-1]) if options.csv else tables.as_latex(one, lines) for one in drawn]
+        write_text("\n".join(made))
         return
     console = table_console()
     for one in drawn:

@@ -59,7 +59,9 @@ class EvalOptions:
         tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")
     ] = ()
     json: Annotated[bool, Option("Print the whole report as JSON.", OUTPUT)] = False
+    csv: Annotated[bool, Option("Print the scores as CSV.", OUTPUT)] = False
     markdown: Annotated[bool, Option("Print the scores as a Markdown table.", OUTPUT)] = False
+    latex: Annotated[bool, Option("Print the scores as a LaTeX table (booktabs).", OUTPUT)] = False
     by_file: Annotated[bool, Option("Show the scores of each file, too.", OUTPUT)] = False
     html: Annotated[
         str | None, Option("Write a page with every mistake in context.", OUTPUT, metavar="PAGE.html", check=page_of)
