@@ -20,7 +20,7 @@ STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 STEP, SWITCH = 8, 0.003
 #: In a text with bare captions among whole ones: the shares of those that lack marks and case, and of those that lack
 #: one of them, the probabilities of a change before each word, and the nats against such a text.
-BARE_CAPTIONS, BARE_OF_ONE, PATCHY_SWITCHES, PATCHY_COST = 0.25, 0.03, (0.02, 0.08), 8.0
+BARE_CAPTIONS, BARE_OF_ONE, PATCHY_SWITCHES, PATCHY_COST = 0.25, 0.03, (0.02, 0.08), 5.0
 #: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
 #: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too. Those of a
 #: writer who sets three quarters, half or a quarter of the commas, beside 1 for all.
