@@ -154,10 +154,18 @@ def weigh_forms(rows: Rows, bare: Sequence[str], lexicon: Lexicon, rare: Flags |
         own |= rare & (np.bincount(word) > 1)[word]
     if not own.any():
         return rows
-    at, word = np.flatnonzero(own), word[own]
+    word = word[own]
     seen = np.array([count[:4] if count else (0, 0, 0, 0) for count in counts], np.float64)
     cases = rows[own, : len(CASE_CLASSES)].astype(np.float64)
-    within, start = _apart(cases, np.append(1.0, rows[:-1, _ENDS].sum(1))[own])
+    # That a sentence begins with the word is as probable as its capital shows, of what the marks before it allow; both
+    # together give the `cases` again.
+    begins = np.append(1.0, rows[:-1, _ENDS].sum(1))[own]
+    high = np.minimum(cases[:, UPPER] + cases[:, MIXED], 1 - _LEAST)
+    shown = np.clip(cases[:, CAPITAL] / (1 - high), 0, 1)
+    name = np.clip((shown - begins) / np.maximum(1 - begins, _LEAST), 0, 1)
+    start = np.clip((shown - name) / np.maximum(1 - name, _LEAST), 0, 1)
+    within = cases.copy()
+    within[:, LOWER], within[:, CAPITAL] = (1 - high) * (1 - name), (1 - high) * name
     scores = np.log(np.maximum(within, _LEAST)) + _prior(seen, lexicon.shares)[word]
     if rare is not None:
         weight = tuned.AGREEMENT / (1 + seen.sum(1) / tuned.SETTLED)
@@ -167,24 +175,8 @@ def weigh_forms(rows: Rows, bare: Sequence[str], lexicon: Lexicon, rare: Flags |
     within[:, LOWER] -= moved
     within[:, CAPITAL] += moved
     result = rows.copy()
-    result[at, : len(CASE_CLASSES)] = within
+    result[own, : len(CASE_CLASSES)] = within
     return result
-
-
-def _apart(cases: Floats, starts: Floats) -> tuple[Floats, Floats]:
-    """P(case) [n, 4] of words if no sentence begins with them, and the probability [n] that one does.
-
-    `starts` [n] is the latter by the marks.
-
-    The latter is the network's as far as its capitals show it, so that both together give the `cases` again.
-    """
-    high = np.minimum(cases[:, UPPER] + cases[:, MIXED], 1 - _LEAST)
-    shown = np.clip(cases[:, CAPITAL] / (1 - high), 0, 1)
-    name = np.clip((shown - starts) / np.maximum(1 - starts, _LEAST), 0, 1)
-    start = np.clip((shown - name) / np.maximum(1 - name, _LEAST), 0, 1)
-    within = cases.copy()
-    within[:, LOWER], within[:, CAPITAL] = (1 - high) * (1 - name), (1 - high) * name
-    return within, start
 
 
 def _prior(seen: Floats, shares: Sequence[float]) -> Floats:

@@ -110,8 +110,12 @@ def probabilities(
     bare = [cached_strip(word.text)[0] for word in words]
     gaps: list[int | None] = [*pauses(words)[:-1], silence] if words and options.pauses else [None] * len(words)
     asked = bare, gaps, turn_ends(words), split(len(words), *options.windows(model.config))
-    members = model.members(options.conventions(model.config).code) if words else []
-    others = [(merge(member.engine.predict(*asked)), np.float32(share)) for member, share in members]
+    code = options.conventions(model.config).code
+    others = [
+        (merge(member.engine.predict(*asked)), np.float32(share))
+        for member, share in model.ensemble
+        if words and code in member.config.languages
+    ]
     rows = merge(model.engine.predict(*asked), progress)
     if others:
         rows *= 1 - np.sum([share for _, share in others], dtype=np.float32)

@@ -84,7 +84,7 @@ class Ceiling:
         operations = {shape: 2 * shape[0] * shape[1] * count for shape, count in self._shapes.items()}
         pieces = engine.encoder.encode(words, [None] * len(words), [False] * len(words))
         chunks = split(len(words), engine.config.window, engine.config.overlap)
-        per_word = sum(pieces.length(chunk) + 2 for chunk in chunks) / len(words)
+        per_word = sum(pieces.ends[chunk.stop] - pieces.ends[chunk.start] + 2 for chunk in chunks) / len(words)
         total = sum(operations.values())
         found: dict[str, float] = {"operations_per_piece": total, "pieces_per_word": round(per_word, 3)}
         for kind in ("int8", "float32"):

@@ -445,3 +445,18 @@ def test_english_is_restored(english: Model) -> None:
 def test_a_word_that_is_cut_off_keeps_its_dash_for_a_mark() -> None:
     words = [Word("so"), Word("wait-"), Word("no", turn=1), Word("wait", turn=1)]
     assert restore(words, rules()) == ["So", "wait-", "No", "wait."]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("wEnt\nBioNTech", "wEnt BioNTech"),
+        ("so then\nMcDonald the\nNATO the", "McDonald NATO"),
+        ("HE WENT TO BioNTech AND SAW LeBRON TODAY", "BioNTech LeBron"),
+    ],
+)
+def test_mixed_forms_are_kept_at_the_start_of_lines_and_in_capitals(lines: str, expected: str) -> None:
+    words = [Word(text, cue=i) for i, line in enumerate(lines.split("\n")) for text in line.split()]
+    written = [(text, strip(text)[1]) for text in restore(words, MODEL)]
+    forms = [label.inside(text) for text, label in written if label.case in (Case.MIXED, Case.UPPER)]
+    assert forms == expected.split()

@@ -123,7 +123,8 @@ class Restorer:
     def identity(self) -> str:
         """Name and hash for the signature, and those of the other models of an ensemble."""
         code = self.options.conventions(self.model.config).code
-        configs = [self.model.config, *(member.config for member, _ in self.model.members(code))]
+        members = (member.config for member, _ in self.model.ensemble if code in member.config.languages)
+        configs = [self.model.config, *members]
         return "+".join(f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
 
     def described(self) -> dict[str, str]:

@@ -35,7 +35,7 @@ from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
-from cappunc_cli.restoration.decoding.existing import find_missing
+from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.paired_marks import place_paired_marks
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
@@ -75,22 +75,27 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
-    fixing the result again would not either. The end of a text so far, most of whose words are still to come, is
-    decided once.
+    fixing the result again would not either. A text without marks and capitals lacks all of them; its result needs no
+    further round, unless new periods show abbreviations. The end of a text so far, most of whose words are still to
+    come, is decided once.
     """
     passage.committed = len(committed)
+    is_bare = not any(columns.any() for columns in passage.written)
     for rounds in range(1, _MAX_ROUNDS + 1):
-        labels = [*committed, *_decide_once(passage, committed)[len(committed) :]]
+        missing = None if is_bare or passage.options.existing == "replace" else find_missing(passage)
+        labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break
-        passage = replace(passage, labels=labels)
+        known, passage = passage.posteriors.has, replace(passage, labels=labels)
+        if is_bare and (known == passage.posteriors.has).all():
+            break
+        is_bare = False
     return labels
 
 
-def _decide_once(passage: Passage, committed: Sequence[Label]) -> list[Label]:
-    """The labels of a passage after one round: what the text says, what the model says, and the best reading."""
+def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[Label]) -> list[Label]:
+    """The labels after one round: what the text says, if it is known what is `missing`, and the best reading."""
     labels = passage.labels
-    missing = None if passage.options.existing == "replace" else find_missing(passage)
     if passage.cues is not None or not set(MARKS) <= set(passage.marks):
         passage = with_allowed_marks(passage)
     known = evidence(passage, missing)

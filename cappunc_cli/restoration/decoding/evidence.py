@@ -20,6 +20,7 @@ from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.existing import Missing
 from cappunc_cli.restoration.decoding.passage import ENDS, NONE, Flags, Numbers, Passage, columns, writing_style
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.lexicon import spoken_form
 
 _CLOSING = QUOTES_AFTER | {"’"}
 
@@ -122,8 +123,8 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing) -> None:
     lower, shown = cases == LOWER, marks != NONE
     upper = missing.upper & (not fills_gaps)
     fixed = shown | (np.maximum(within, ends) < tuned.FEW)
-    # Verse has marks, and keeps the capitals of its lines.
-    layout = missing.layout & missing.bare & (not fills_gaps)
+    # Verse has marks, and keeps the capitals of its lines; `iPhone` and NATO are no capitals of a line.
+    layout = missing.layout & missing.bare & (cases <= CAPITAL) & (not fills_gaps)
     # Lower case stays where no sentence end can come before it and capitals are not missing.
     stays = lower & np.append(True, fixed[:-1]) & (capitals < tuned.FEW)
     free_case = upper | layout | (lower & ~stays)
@@ -166,6 +167,10 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
         joined[start : stop - 1] = True
     if passage.options.glossary.terms:
         _add_terms(passage, changes, terms, joined)
+    for i, label in enumerate(old):
+        # `LeBRON` in a text in capitals is LeBron; `THAT'S` is no such form, nor `lT`, which was read for `IT`.
+        if label.case is Case.MIXED and known.cases[i] < 0 and label.form[:1].isupper() and not label.form.isupper():
+            changes.setdefault(i, replace(label, form=spoken_form(label.form)))
     # The period of `dr.`, of the `u. s.` of `the u. s. and`, of Spanish `ee. uu.`
     certain = [
         label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))

@@ -122,18 +122,33 @@ class Passage:
         # Labels show abbreviations.
         bare, labels, language = self.bare, self.labels, self.conventions
         has = word_properties(bare, language, self.lexicon) | abbreviation_properties(bare, labels, language)
-        text = restrict_posteriors(self.rows, has, self.config)
+        size, full = len(CASE_CLASSES), len(CASE_CLASSES) + len(MARK_CLASSES)
+        cases, marks = self.rows[:, :size].copy(), self.rows[:, size:full].copy()
+        move(cases, MIXED, CAPITAL, ~has[WordProperty.HAS_FORM])
+        move(cases, UPPER, CAPITAL, has[WordProperty.ONE_LETTER] | has[WordProperty.NO_UPPER])
+        move(cases, CAPITAL, MIXED, has[WordProperty.DEGREE])
+        move(cases, CAPITAL, LOWER, has[WordProperty.NO_CAPITAL])
+        cases[has[WordProperty.NO_CASE]] = np.arange(size) == LOWER
+        cases[has[WordProperty.ALWAYS_CAPITAL]] = np.arange(size) == CAPITAL
+        cases[has[WordProperty.ALWAYS_LOWER]] = np.arange(size) == LOWER
+        no_word = has[WordProperty.NO_WORD]
+        # `she-` shows by itself that it is cut off; at most a comma may follow.
+        without = no_word | has[WordProperty.FRAGMENT]
+        for column in range(1, len(MARK_CLASSES)):
+            move(marks, column, NONE, no_word if column == COMMA else without)
+        move(marks, PERIOD, NONE, has[WordProperty.NO_PERIOD])
+        around = {mark: self.rows[:, full + i] for i, mark in enumerate(self.config.around)}
+        self.posteriors = Posteriors(cases, marks, has, around)
         # Whether the model ends a sentence after an initial says less than P(lower) of the next word that is written
         # so: it may have learnt the period of the initial itself. A word that begins sentences in lower case says
         # nothing. `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`.
-        lower = (self.written[0] == LOWER) & (text.cases[:, LOWER] > 0.5)
+        lower = (self.written[0] == LOWER) & (cases[:, LOWER] > 0.5)
         goes_on = np.append((lower & ~has[NO_START].any(0))[1:], False) & ~self.turn_ends
         initial = [
             len(word) == 1 and label.has_period and word.isalpha() and word not in language.always_capital
             for word, label in zip(bare, labels, strict=True)
         ]
         has[WordProperty.ABBREVIATION] |= goes_on & initial
-        self.posteriors = text
 
     def quotes(self) -> tuple[str, str]:
         """The opening and closing quotation mark: as in the text, straight like its apostrophes, or the language's."""
@@ -164,27 +179,6 @@ def place_marks(passage: Passage, marks: Indices) -> PlacedMarks:
             label = label.with_mark(name, quoted=language.is_quoted(name))
         after.append(label.after or name)
     return PlacedMarks(marks, passage.posteriors.ended(marks), [label.before for label in passage.labels], after)
-
-
-def restrict_posteriors(rows: Rows, has: WordProperties, config: ModelConfig) -> Posteriors:
-    """A model's probabilities [n, cases + marks + around], restricted to what each word can carry."""
-    size, full = len(CASE_CLASSES), len(CASE_CLASSES) + len(MARK_CLASSES)
-    cases, marks = rows[:, :size].copy(), rows[:, size:full].copy()
-    move(cases, MIXED, CAPITAL, ~has[WordProperty.HAS_FORM])
-    move(cases, UPPER, CAPITAL, has[WordProperty.ONE_LETTER] | has[WordProperty.NO_UPPER])
-    move(cases, CAPITAL, MIXED, has[WordProperty.DEGREE])
-    move(cases, CAPITAL, LOWER, has[WordProperty.NO_CAPITAL])
-    for property_, case in (
-        (WordProperty.NO_CASE, LOWER), (WordProperty.ALWAYS_CAPITAL, CAPITAL), (WordProperty.ALWAYS_LOWER, LOWER),
-    ):  # fmt: skip
-        cases[has[property_]] = np.arange(size) == case
-    no_word = has[WordProperty.NO_WORD]
-    # `she-` shows by itself that it is cut off; at most a comma may follow.
-    without = no_word | has[WordProperty.FRAGMENT]
-    for column in range(1, len(MARK_CLASSES)):
-        move(marks, column, NONE, no_word if column == COMMA else without)
-    move(marks, PERIOD, NONE, has[WordProperty.NO_PERIOD])
-    return Posteriors(cases, marks, has, {mark: rows[:, full + i] for i, mark in enumerate(config.around)})
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:

@@ -42,10 +42,6 @@ class Model:
     lexicons: Lexicons
     ensemble: Sequence[tuple[Model, float]] = ()
 
-    def members(self, language: str) -> list[tuple[Model, float]]:
-        """The other models, with their shares, that have a language."""
-        return [(member, part) for member, part in self.ensemble if language in member.config.languages]
-
 
 def load_model(
     name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK

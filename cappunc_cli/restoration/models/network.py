@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,17 +54,6 @@ class Pieces:
     ends: Integers
     pauses: Integers
     turns: Integers
-
-    def length(self, chunk: Chunk) -> int:
-        return int(self.ends[chunk.stop] - self.ends[chunk.start])
-
-    def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
-        """The chunk, or overlapping windows of at most `most` pieces over one that has more."""
-        parts, window = [chunk], chunk.stop - chunk.start
-        while max(map(self.length, parts)) > most:
-            window = max(window * 5 // 8, 1)
-            parts = split(len(chunk), window, window * 2 // 5, first=chunk.start)
-        return parts
 
 
 class Encoder:
@@ -179,7 +169,14 @@ class OnnxEngine:
         speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep are 0.
         """
         text = self.encoder.encode(words, pauses, turns)
-        parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
+        # Overlapping windows over a chunk of too many pieces.
+        parts, most = [], self.config.max_pieces - 2
+        for chunk in chunks:
+            own, window = [chunk], chunk.stop - chunk.start
+            while max(text.ends[part.stop] - text.ends[part.start] for part in own) > most:
+                window = max(window * 5 // 8, 1)
+                own = split(chunk.stop - chunk.start, window, window * 2 // 5, first=chunk.start)
+            parts.append(own)
         # By identity: parts of one chunk may equal another. Results are let go as they are read.
         submitted: dict[int, tuple[Future[list[Rows]], int]] = {}
         for batch, width in self._batches(text, chain.from_iterable(parts)):
@@ -200,8 +197,9 @@ class OnnxEngine:
         """
         step = 8 if MASK in self._inputs else 1
         batches: list[tuple[list[Chunk], int]] = []
-        for chunk in sorted(chunks, key=text.length):
-            width = min(-(-(text.length(chunk) + 2) // step) * step, self.config.max_pieces)
+        lengths = ((int(text.ends[chunk.stop] - text.ends[chunk.start]), chunk) for chunk in chunks)
+        for length, chunk in sorted(lengths, key=itemgetter(0)):
+            width = min(-(-(length + 2) // step) * step, self.config.max_pieces)
             if not batches or batches[-1][1] != width or (len(batches[-1][0]) + 1) * width > self._pieces_per_batch:
                 batches.append(([], width))
             batches[-1][0].append(chunk)

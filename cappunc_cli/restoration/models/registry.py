@@ -113,7 +113,22 @@ class ModelConfig:
                 raise BadModel(f"around: unknown {min(unknown)!r}")
             settings["around"] = tuple(map(PairedMark, settings.get("around", ())))
             config = ModelConfig(**settings)
-            _check_consistency(config)
+            unknown = {*config.bias} - {*MARK_CLASSES, *config.around}
+            bins, shares = [*config.pause_bins_ms], config.ensemble.values()
+            for wrong, message in (
+                (len({*config.around}) < len(config.around), "around: a label is listed twice"),
+                (len(QUOTE_PAIR & {*config.around}) == 1, "around: must name both quotation marks or none"),
+                (bins != sorted({*bins}), "pause_bins_ms: must be in ascending order"),
+                (unknown, f"bias: {min(unknown, default='')!r} is no mark of this model"),
+                (not config.languages, "languages: must name at least one"),
+                (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
+                (min(shares, default=0) < 0, "ensemble: shares must be at least 0"),
+                (sum(shares) > 1, "ensemble: shares must be at most 1 in all"),
+                (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
+            ):
+                if wrong:
+                    raise BadModel(message)
+            check_windows(config.window, config.overlap, config.min_words_cut)
             return config
         except OSError as error:
             raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
@@ -154,26 +169,6 @@ def _typed(key: str, value: Any, kind: Any) -> Any:
     if plain in (int, float) and not abs(value) < _MOST:  # true for NaN, too
         raise BadModel(f"{key}: must be below {_MOST:,}")
     return plain(value)
-
-
-def _check_consistency(config: ModelConfig) -> None:
-    """Raise BadModel or WrongUsage for values that contradict each other."""
-    around = {*config.around}
-    unknown = next((mark for mark in config.bias if mark not in (*MARK_CLASSES, *around)), "")
-    shares = config.ensemble.values()
-    for wrong, message in (
-        (len(around) < len(config.around), "around: a label is listed twice"),
-        (len(QUOTE_PAIR & around) == 1, "around: must name both quotation marks or none"),
-        (list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)), "pause_bins_ms: must be in ascending order"),
-        (unknown, f"bias: {unknown!r} is no mark of this model"),
-        (not config.languages, "languages: must name at least one"),
-        (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
-        (min(shares, default=0) < 0 or sum(shares) > 1, "ensemble: shares must be at least 0, and at most 1 in all"),
-        (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
-    ):
-        if wrong:
-            raise BadModel(message)
-    check_windows(config.window, config.overlap, config.min_words_cut)
 
 
 def check_windows(window: int, overlap: int, min_words_cut: int) -> None:
