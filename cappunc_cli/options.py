@@ -74,7 +74,7 @@ class Option:
 
     def completed(self, incomplete: str) -> list[str]:
         """What a shell offers for a value that has been begun."""
-        known = load_reference(self.complete) if isinstance(self.complete, str) else self.complete
+        known = load_reference(self.complete)
         values = self.choices or (known() if callable(known) else known or ())
         return [value for value in values if value.startswith(incomplete)]
 
@@ -104,9 +104,8 @@ class Option:
             raise ValueError(f"must be {self._expected()}, not {f'{value:g}' if number else repr(value)}")
         if self.check is None:
             return value
-        check = load_reference(self.check) if isinstance(self.check, str) else self.check
         try:
-            return check(value)
+            return load_reference(self.check)(value)
         except WrongUsage as error:
             raise ValueError(error.message) from error
 
@@ -123,8 +122,10 @@ class Option:
         return noun if self.least is None else f"{noun} of at least {self.least:g}"
 
 
-def load_reference(reference: str) -> Any:
-    """What a reference such as `package.module:name` means; loads the module."""
+def load_reference(reference: Any) -> Any:
+    """What a reference such as `package.module:name` means, whose module it loads; anything else means itself."""
+    if not isinstance(reference, str):
+        return reference
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 

@@ -28,7 +28,7 @@ LAYERS = (
     ("restoration", "layout", "evaluation", "pages", "spelling"),
     ("files",),
     ("api",),
-    ("cli/settings", "cli/options", "cli/commands", "cli/usage"),
+    ("cli/settings", "cli/options", "cli/main", "cli/usage"),
     ("features",),
     ("cli", "__init__", "__main__"),
 )

@@ -1,25 +1,202 @@
-"""The command line: the table of commands; `main` is the entry point."""
+"""The command line: the table of commands, how each is parsed by Typer, and `main`, the entry point.
+
+A command has a dataclass of options, whose docstring is its help text, and a function of the context and the options
+that does the work. `--help` loads only the first, whose module imports nothing heavy.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from cappunc_cli.cli.commands import HELP, Command, CommandGroup
-from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.files.output import Reporter
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.files.output import Reporter, is_coloured
+from cappunc_cli.options import MESSAGES, PANELS, Option, described, load_reference, made
 from cappunc_cli.version import __version__
 
+#: Settings files of the directory of the inputs.
+SETTINGS_FILE = "cappunc.toml"
+#: Colours of help texts on terminals, those of rich: headings, options, values.
+_COLOURS = ((r"^\S[^:\n]*:", "yellow"), (r"(?<![\w-])--?[a-zA-Z][\w-]*", "cyan"), (r"(?<=[ |])[A-Z]{3,}\b", "green"))
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Longest names of options that have their help on the same line.
+_NAME_WIDTH = 24
+#: The first parameter of every command.
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
-def _command(name: str, about: str, takes_settings: bool = False, *, folder: str = "") -> Command:
-    """The row of a command whose options and function are named after it, in a folder of their own."""
-    place = folder or name
-    return Command(f"{place}.options:{name.title()}Options", f"{place}.command:{name}", about, takes_settings)
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A row of the table: the options and the function, or references to them, and a line for the list of commands."""
+
+    options: str | type
+    function: str | Callable[[typer.Context, Any], None]
+    about: str
+    #: Whether settings files and the environment may set its options. Not those that score or train: their command
+    #: line says all that a result depends on.
+    takes_settings: bool = False
+    #: The commands below this one.
+    commands: Mapping[str, Command] = field(default_factory=dict)
+
+
+class _Help:
+    """Help texts with panels, and with colours on terminals."""
+
+    params: list[Any]
+
+    def get_help(self, ctx: Any) -> str:
+        """The help text of the command."""
+        text: str = super().get_help(ctx)  # type: ignore[misc]
+        if is_coloured(sys.stdout):
+            for pattern, colour in _COLOURS:
+                text = re.sub(pattern, typer.style(r"\g<0>", fg=colour), text, flags=re.MULTILINE)
+        return text
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, in panels."""
+        kind = getattr(ctx.command.callback, "options", None)
+        fields = described(kind) if kind else {}
+        for panel in PANELS:
+            rows = [_row(one) for one in fields.values() if one.panel == panel]
+            rows += [("-h, --help", "Show this message.")] if panel == MESSAGES and fields else []
+            if rows:
+                with formatter.section(panel):
+                    formatter.write_dl(rows, col_max=_NAME_WIDTH)
+        if isinstance(self, CommandGroup):
+            self.format_commands(ctx, formatter)
+
+
+class OptionsCommand(_Help, TyperCommand):
+    """A command whose options are a dataclass."""
+
+
+class CommandGroup(_Help, TyperGroup):
+    """Commands that are loaded when they are named."""
+
+    table: Mapping[str, Command] = {}
+
+    def list_commands(self, _context: Any) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, _context: Any, name: str) -> Any:
+        return command(name, self.table[name]) if name in self.table else None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; `cappunc help fix` is `cappunc fix --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:
+        """Write the names of the commands with what the table says about them, which loads none."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.about) for name, row in self.table.items()])
+
+
+def _row(one: Option) -> tuple[str, str]:
+    """The name of an option and its help, with the default where there is one that says something."""
+    help_text = one.help
+    if isinstance(one.default, str | int | float) and not isinstance(one.default, bool) and one.default != "":
+        help_text = f"{help_text.rstrip('.')} (default: {one.default})."
+    if one.argument:
+        return one.metavar, help_text
+    names = [f"-{one.short}"] if one.short else []
+    names.append(f"--{'no-' if one.default is True else ''}{one.name} {one.metavar}".rstrip())
+    return ", ".join(names), help_text
+
+
+def command(name: str, row: Command) -> Any:
+    """The Typer command of a row of the table: it applies settings, checks all values and runs the function."""
+    kind = load_reference(row.options)
+    fields = described(kind)
+
+    def run(context: typer.Context, **values: Any) -> None:
+        given = {key: fields[key].default if value is None else value for key, value in values.items()}
+        for key in [key for key, value in values.items() if value is not None and fields[key].kind is not bool]:
+            one = fields[key]
+            try:
+                given[key] = one.verify(tuple(values[key])) if one.kind is tuple else one.read(values[key])
+            except ValueError as error:
+                parameter: Any = next(parameter for parameter in context.command.params if parameter.name == key)
+                raise typer.BadParameter(str(error), ctx=context, param=parameter) from error
+        try:
+            if context.invoked_subcommand is not None:
+                load_reference("cappunc_cli.cli.usage:refuse_typed")(
+                    context, fields, f"does not apply to {context.invoked_subcommand}"
+                )
+                return
+            names = given.get("files") or ()
+            if row.takes_settings and (configuration_files(names) or any(x.startswith("CAPPUNC_") for x in os.environ)):
+                load_reference("cappunc_cli.cli.settings:apply_settings")(context, given)
+            load_reference(row.function)(context, made(kind, given))
+        except BadOption as error:  # Typer's error refers to the command's help
+            raise typer.BadParameter(error.message, param_hint=error.option) from error
+
+    run.__signature__ = inspect.Signature([_CONTEXT, *map(_parameter, fields.values())])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    run.__doc__ = kind.__doc__
+    run.options = kind  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    if row.commands:
+        group = type("Group", (CommandGroup,), {"table": row.commands})
+        app.callback(cls=group, invoke_without_command=True, context_settings=HELP)(run)
+    else:
+        app.command(name, cls=OptionsCommand, context_settings=HELP)(run)
+    return get_command(app)
+
+
+def _parameter(one: Option) -> inspect.Parameter:
+    """The parameter that declares an option to Typer: a switch, or texts, which are read when all are known."""
+    complete = one.completed if one.choices or one.complete else None
+    if one.argument:
+        info: Any = typer.Argument(metavar=one.metavar, help=one.help, autocompletion=complete)
+    else:
+        names = [f"--{one.name}", *([f"-{one.short}"] if one.short else [])]
+        if one.kind is bool and (one.default is True or one.negatable):
+            names = [f"--{one.name}/--no-{one.name}"]
+        info = typer.Option(*names, metavar=one.metavar or None, help=one.help, autocompletion=complete)
+    kind: Any = bool if one.kind is bool else list[str] | None if one.kind is tuple else str | None
+    default = inspect.Parameter.empty if one.default is MISSING else one.default if one.kind is bool else None
+    annotation = Annotated[kind, info]
+    return inspect.Parameter(one.field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Whether a parameter is on the command line, rather than set elsewhere or left at its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def configuration_files(names: Sequence[str]) -> list[Path]:
+    """The configuration files for these inputs, in increasing precedence."""
+    from platformdirs import user_config_path
+
+    # Path.exists() raises for a word that is too long for a file name.
+    existing = (name for name in names if os.path.exists(name))  # noqa: PTH110
+    start = Path(next(existing, "")).absolute()
+    folders = [start, *start.parents] if start.is_dir() else list(start.parents)
+    # Path.is_file() raises if the directory cannot be searched, of which its reader tells more.
+    nearest = next((folder / SETTINGS_FILE for folder in folders if os.path.isfile(folder / SETTINGS_FILE)), None)  # noqa: PTH113
+    user = user_config_path("cappunc", appauthor=False) / "config.toml"
+    return [path for path in (user, nearest) if path is not None and path.is_file()]
+
+
+def _command(name: str, about: str, takes_settings: bool = False, *, folder: str = "", function: str = "") -> Command:
+    """The row of a command whose options, and whose function unless it is named, are called like it."""
+    place = f"cappunc_cli.features.{folder or name}"
+    function = f"{place}.command:{function or name}"
+    return Command(f"{place}.options:{name.title()}Options", function, about, takes_settings)
 
 
 #: The commands of `cappunc`, in the order of its help.
@@ -32,16 +209,26 @@ COMMANDS = {
     "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
     "stream": _command("stream", "Restore words as they are spoken.", True),
     "glossary": _command("glossary", "Suggest terms for a glossary.", True),
-    "eval": Command("evaluate.options:EvalOptions", "evaluate.command:evaluate", "Score punctuation and case."),
+    "eval": _command("eval", "Score punctuation and case.", folder="evaluate", function="evaluate"),
     "bench": _command("bench", "Measure how fast a model runs here."),
     "train": _command("train", "Train a model, or adapt one to a domain."),
     "models": Command(
-        "models:ModelsOptions",
-        "models:models",
+        "cappunc_cli.features.models:ModelsOptions",
+        "cappunc_cli.features.models:models",
         "List the installed models.",
-        commands={"check": Command("models:CheckOptions", "models:check", "Compare files with their SHA-256.")},
+        commands={
+            "check": Command(
+                "cappunc_cli.features.models:CheckOptions",
+                "cappunc_cli.features.models:check",
+                "Compare files with their SHA-256.",
+            )
+        },
     ),
-    "config": Command("config:ConfigOptions", "config:config", "Show the settings in effect."),
+    "config": Command(
+        "cappunc_cli.features.config:ConfigOptions",
+        "cappunc_cli.features.config:config",
+        "Show the settings in effect.",
+    ),
 }
 
 

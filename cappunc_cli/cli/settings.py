@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from platformdirs import user_config_path
 
-from cappunc_cli.cli.commands import is_typed, options_that_may_be_set
+from cappunc_cli.cli.main import SETTINGS_FILE, configuration_files, is_typed
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
-from cappunc_cli.options import Option
+from cappunc_cli.options import Option, described, load_reference
 
-FILE = "cappunc.toml"
 #: The table of caption profiles in a settings file, which is no command.
 PROFILES = "profiles"
 #: Options that name files: relative to the settings file that they stand in.
@@ -49,8 +47,6 @@ def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
     """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
     command, names = context.info_name or "", given.get("files") or ()
     files = configuration_files(names)
-    if not files and not any(name.startswith("CAPPUNC_") for name in os.environ):
-        return
     # Only a file may have settings of other commands, whose options have to be loaded.
     known = options_that_may_be_set(context, "" if files else command)
     for one in settings(known, names, only=command):
@@ -66,8 +62,18 @@ def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
             given[field.field] = field.read(one.value) if as_text else field.verify(one.value)
         except ValueError as error:
             raise WrongUsage(f"{one.option} {error}", one.source) from error
-        if one.option == "model" and Path(one.source).name == FILE:
+        if one.option == "model" and Path(one.source).name == SETTINGS_FILE:
             Reporter(given.get("quiet", False)).info(f"{one.source} sets the model {one.value}")
+
+
+def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str, dict[str, Option]]:
+    """The options of all commands that take settings, or of `only` one of them, by command and name."""
+    table = context.find_root().command.table  # type: ignore[attr-defined]
+    return {
+        name: {field.name: field for field in described(load_reference(row.options)).values()}
+        for name, row in table.items()
+        if row.takes_settings and only in ("", name)
+    }
 
 
 def settings(known: Known, names: Sequence[str], only: str | None = None) -> list[Setting]:
@@ -92,18 +98,6 @@ def profile_tables(names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
                 raise WrongUsage(f"{name} is not a table: [profiles.{name}]", str(path))
             found[name] = {**table, "file": str(path)}
     return found
-
-
-def configuration_files(names: Sequence[str]) -> list[Path]:
-    """The configuration files for these inputs, in increasing precedence."""
-    # Path.exists() raises for a word that is too long for a file name.
-    existing = (name for name in names if os.path.exists(name))  # noqa: PTH110
-    start = Path(next(existing, "")).absolute()
-    folders = [start, *start.parents] if start.is_dir() else list(start.parents)
-    # Path.is_file() raises if the directory cannot be searched, of which its reader tells more.
-    nearest = next((folder / FILE for folder in folders if os.path.isfile(folder / FILE)), None)  # noqa: PTH113
-    user = user_config_path("cappunc", appauthor=False) / "config.toml"
-    return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -144,7 +138,7 @@ def _file_named(option: str, name: str, path: Path) -> str:
         return name  # which the option refuses
     beside = path.parent / name
     exists = os.path.exists(beside)  # noqa: PTH110 (Path.exists may raise)
-    if path.name != FILE:  # the user's own
+    if path.name != SETTINGS_FILE:  # the user's own
         return str(beside) if exists else name
     inside = not is_url(name) and Path(os.path.realpath(beside)).is_relative_to(os.path.realpath(path.parent))
     if option == "model" and not exists and inside and len(Path(name).parts) == 1:
@@ -152,7 +146,7 @@ def _file_named(option: str, name: str, path: Path) -> str:
     kind = os.path.isdir if option == "model" else os.path.isfile
     if not inside or (exists and not kind(beside)):
         what = "a model in" if option == "model" else "a file below"
-        raise WrongUsage(f"{option} = {name!r}: a {FILE} may only name {what} its own directory", str(path))
+        raise WrongUsage(f"{option} = {name!r}: a {SETTINGS_FILE} may only name {what} its own directory", str(path))
     return str(beside)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import typer
 
-from cappunc_cli.cli.commands import is_typed, refuse_typed
+from cappunc_cli.cli.main import is_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
 from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.fixer import Fixers, Opened
@@ -26,6 +26,16 @@ from cappunc_cli.restoration.models.session import parse_device
 _Result = TypeVar("_Result")
 #: The options that `captions` and `convert` use only to restore.
 RESTORING = ("glossary", "model", "fast", "device", "engine")
+
+
+def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
+    """Raises BadOption if one of these parameters is on the command line, where it would have no effect.
+
+    A setting, which is made for other runs as well, is ignored.
+    """
+    for one in context.command.params:
+        if one.name in names and is_typed(context, one.name or ""):
+            raise BadOption(why, "/".join((*one.opts, *one.secondary_opts)))
 
 
 def known_format(name: str) -> str:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.commands import options_that_may_be_set
-from cappunc_cli.cli.settings import settings
+from cappunc_cli.cli.settings import options_that_may_be_set, settings
 from cappunc_cli.files.output import Reporter, escape_controls, write_json
 from cappunc_cli.options import FILES, OUTPUT, Option
 

@@ -49,12 +49,6 @@ def document_report(name: str, document: Document, language: Language, profiles:
     return report_of(name, found, language, profiles)
 
 
-def has_faults(reports: Sequence[Report], fail_on: str) -> bool:
-    """Whether there are faults that count: `warning` (any), `error` or `never`."""
-    counts = {"warning": ("warning", "error"), "error": ("error",), "never": ()}[fail_on]
-    return any(entry["severity"] in counts for report in reports for entry in report["faults"])
-
-
 def fault_line(report: Report, entry: Report) -> Parts:
     """A line such as `talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`."""
     detail = f": {entry['said']}: {entry['text']}"
@@ -84,11 +78,11 @@ def _counts(reports: Sequence[Report]) -> list[tuple[str, int]]:
 
 def write_report(reports: Sequence[Report], file: str) -> None:
     """Write all reports to a file or URL: CSV, JSON or HTML, by its suffix. Raises OSError and CappuncError."""
-    made = {".csv": _csv, ".json": as_json, ".html": _page}[Path(file).suffix.lower()]
+    made = {".csv": _csv, ".json": _json, ".html": _page}[Path(file).suffix.lower()]
     write_result(file, shown_utf_8(made(reports)))
 
 
-def as_json(reports: Sequence[Report]) -> str:
+def _json(reports: Sequence[Report]) -> str:
     """All reports as JSON."""
     return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
 

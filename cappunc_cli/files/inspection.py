@@ -12,8 +12,7 @@ import numpy as np
 from cappunc_cli.document.pauses import spread_times
 from cappunc_cli.document.words import Document, Word, timestamp
 from cappunc_cli.files.fixer import Fixer, Opened
-from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, Reporter, write_json
+from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
@@ -145,12 +144,6 @@ def file_report(found: Opened, more: Report, reporter: Reporter) -> Report:
     if not document.words:
         reporter.info(f"{found.name}: has no words")
     return {"file": found.name, "format": document.format, "words": len(document.words), **more}
-
-
-def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
-    """Print the reports as a JSON list, in the order of the jobs."""
-    order = {job.name: i for i, job in enumerate(jobs)}
-    write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
 def missing_entries(opened: Opened) -> Report:

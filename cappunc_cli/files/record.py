@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.storage import content_hash, is_pipe, is_url, joined, read_bytes, write_result
-from cappunc_cli.files.urls import Entry, stat_urls, walk_url
+from cappunc_cli.files.storage import content_hash, is_pipe, is_url, joined, read_bytes
+from cappunc_cli.files.urls import Entry, stat_urls, walk_url, write_url
 
 #: The directory of the parts, of the lock and of the report.
 PRIVATE = ".cappunc"
@@ -126,7 +126,12 @@ class Record:
             part, sources = f"{part}{json.dumps(entry | more)}\n", f"{sources}{job.source}\0"
         # No other group of the run has this name.
         name = content_hash(sources.encode("utf-8", "surrogateescape"))
-        write_result(joined(self.root, f"{PRIVATE}/{self.run}-{name}.jsonl"), part.encode())
+        place = joined(self.root, f"{PRIVATE}/{self.run}-{name}.jsonl")
+        if is_url(place):
+            write_url(place, part.encode())
+        else:  # a half-written line is ignored
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+            Path(place).write_bytes(part.encode())
 
     def _below(self, job: Job) -> str:
         """The path of a result below the target."""

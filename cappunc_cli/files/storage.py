@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from io import BufferedWriter
 from pathlib import Path, PurePath
 from typing import TextIO
 
@@ -19,15 +18,8 @@ from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import read_url, url_exists, write_url
 
-if sys.platform != "win32":
-    import fcntl
-
-#: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
-_TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
 #: Attributes that depend on the content, which the kernel sets itself.
 _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
-#: Directories in which this process has removed leftover temporary files.
-_cleaned: set[Path] = set()
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -47,16 +39,23 @@ def write_atomic(path: Path, data: bytes) -> None:
         if found is not None and not os.access(target, os.W_OK):
             # A rename would not need write permission on the file, but read-only files are meant to stay.
             raise PermissionError(13, "is read-only", str(target))
-        with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            name = Path(file.name)
+        # One name for each target, so that the next run replaces what a killed one leaves.
+        part = target.parent / f".cappunc-{content_hash(os.fsencode(target.name))[:16]}.tmp"
+        part.unlink(missing_ok=True)
+        # The system applies the umask: it cannot be queried without changing it, for all threads.
+        opener = partial(os.open, mode=0o666 if found is None else stat.S_IMODE(found.st_mode))
+        try:
+            with open(part, "xb", opener=opener) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                if not os.path.samestat(os.fstat(file.fileno()), part.stat()):
+                    raise CappuncError("is being written by another run", str(path))
             if found is not None:
-                _copy_attributes(target, found, name)
-            if sys.platform == "win32":
-                file.close()  # an open file cannot be renamed there
-            name.replace(target)
+                _copy_attributes(target, found, part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
         with suppress(OSError):  # as on Windows
             directory = os.open(target.parent, os.O_RDONLY)
             try:
@@ -66,50 +65,6 @@ def write_atomic(path: Path, data: bytes) -> None:
     except OSError as error:
         # Name the file itself rather than the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-@contextmanager
-def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
-    """A temporary file in a directory, with `mode` less the umask; removed at the end, unless it was renamed.
-
-    It is locked while open, so that other runs can tell it from a leftover. The first one in a directory removes the
-    leftovers of other runs there. Raises OSError.
-    """
-    if directory not in _cleaned:
-        _cleaned.add(directory)
-        with suppress(OSError), os.scandir(directory) as entries:
-            for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
-                with suppress(OSError):
-                    _remove_leftover(name)
-    # Let the system apply the umask: it cannot be queried without changing it, for all threads.
-    opener = partial(os.open, mode=mode)
-    while True:
-        with open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener) as file:
-            if sys.platform != "win32":
-                with suppress(OSError):  # a file system without locks, where no run removes it either
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                if not os.fstat(file.fileno()).st_nlink:
-                    continue  # another run took it for a leftover before it was locked
-            try:
-                yield file
-            finally:
-                with suppress(OSError):
-                    Path(file.name).unlink()
-            return
-
-
-def _remove_leftover(name: Path) -> None:
-    """Remove a temporary file, unless it is locked by a running process. Raises OSError."""
-    if sys.platform == "win32":
-        name.unlink()  # open files cannot be removed there
-        return
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        if stat.S_ISREG(os.fstat(handle).st_mode):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            name.unlink()
-    finally:
-        os.close(handle)
 
 
 def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli import formats
-from cappunc_cli.cli.commands import Command, command
-from cappunc_cli.cli.main import COMMANDS
+from cappunc_cli.cli.main import COMMANDS, command
 from cappunc_cli.document.labels import MARKS, TERMINAL, Case, dress, strip
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Word
@@ -76,28 +75,6 @@ class LabOptions(EvalOptions):
 
 #: The options that only this command has.
 OWN = {"--gold-windows", "--speech-dashes", *VARIANTS}
-
-
-@dataclass(frozen=True, slots=True)
-class _Eval(Command):
-    """`cappunc eval` with LabOptions and some of the VARIANTS."""
-
-    variants: frozenset[str] = frozenset()
-
-    @property
-    def options(self) -> type:
-        return LabOptions
-
-    @property
-    def function(self) -> Callable[[Any, Any], None]:
-        return self.report
-
-    def report(self, _context: Any, options: LabOptions) -> None:
-        """Score and print the report."""
-        if options.hyp:
-            write_json(reported(*score(options, Reporter(), BenchmarkReader), options.preset))
-        else:
-            write_json(scored(options, self.variants))
 
 
 def reported(systems: Sequence[System], signature: Signature, preset: str | None) -> dict[str, object]:
@@ -228,10 +205,16 @@ def shuffled_pauses(words: Sequence[Word], seed: int) -> list[Word]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `cappunc eval` with these arguments."""
-    row = COMMANDS["eval"]
+    """Run `cappunc eval` with LabOptions and some of the VARIANTS."""
     variants = frozenset(VARIANTS.keys() & set(arguments))
-    own = _Eval(row.options_at, row.function_at, row.about, variants=variants)
+
+    def report(_context: Any, options: LabOptions) -> None:
+        if options.hyp:
+            write_json(reported(*score(options, Reporter(), BenchmarkReader), options.preset))
+        else:
+            write_json(scored(options, variants))
+
+    own = replace(COMMANDS["eval"], options=LabOptions, function=report)
     command("eval", own)([one for one in arguments if one not in variants and one != "--json"])
 
 

@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cappunc_cli import formats
-from cappunc_cli.cli.commands import refuse_typed
+from cappunc_cli.cli.usage import refuse_typed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.hardware import hardware, in_short, peak_memory, versions

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
@@ -18,6 +17,7 @@ from cappunc_cli.cli.usage import (
     input_names,
     make_reporter,
     refuse_second_read,
+    refuse_typed,
     work_on,
 )
 from cappunc_cli.errors import CappuncError

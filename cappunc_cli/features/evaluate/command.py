@@ -7,8 +7,7 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import counting, refuse_device, refuse_second_read
+from cappunc_cli.cli.usage import counting, refuse_device, refuse_second_read, refuse_typed
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.evaluation import tables
 from cappunc_cli.evaluation.report import (

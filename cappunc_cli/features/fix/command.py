@@ -7,8 +7,15 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_second_read, stoppable
+from cappunc_cli.cli.usage import (
+    fix_request,
+    input_jobs,
+    input_names,
+    make_reporter,
+    refuse_second_read,
+    refuse_typed,
+    stoppable,
+)
 from cappunc_cli.errors import BadOption
 from cappunc_cli.features.fix.options import FixOptions
 from cappunc_cli.files.glossary_file import TermCheck

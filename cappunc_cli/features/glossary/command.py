@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
-from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, work_on
+from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_typed, work_on
 from cappunc_cli.features.glossary.options import GlossaryOptions
 from cappunc_cli.features.glossary.term_extraction import TermFinder, is_cased, layout_breaks
 from cappunc_cli.files.fixer import Fixers, Opened

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
 from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.usage import (
     counting,
@@ -20,6 +19,7 @@ from cappunc_cli.cli.usage import (
     input_names,
     make_reporter,
     refuse_second_read,
+    refuse_typed,
     work_on,
 )
 from cappunc_cli.document.words import timestamp
@@ -29,7 +29,7 @@ from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.fixer import Fixers, Opened
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.inspection import Report, file_report, line_prefix, print_json, span_line, span_text, tenths
+from cappunc_cli.files.inspection import Report, file_report, line_prefix, span_line, span_text, tenths
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import (
     ERROR,
@@ -38,6 +38,7 @@ from cappunc_cli.files.output import (
     Parts,
     Reporter,
     counted,
+    write_json,
     write_lines,
     write_stdout,
     write_text,
@@ -96,7 +97,7 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
             else:
                 write_lines(_line(report, entry) for entry in _entries(report))
     if options.as_json:
-        print_json(found, jobs)
+        write_json(found)
     terms.report(reporter)
 
 

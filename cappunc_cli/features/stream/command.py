@@ -11,8 +11,7 @@ from threading import Event, Thread
 
 import typer
 
-from cappunc_cli.cli.commands import refuse_typed
-from cappunc_cli.cli.usage import refuse_device, refuse_second_read
+from cappunc_cli.cli.usage import refuse_device, refuse_second_read, refuse_typed
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.features.stream.live_text import LiveCues, LiveInput, LiveOutput
 from cappunc_cli.features.stream.options import StreamOptions
