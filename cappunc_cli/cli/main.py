@@ -73,8 +73,9 @@ class _Help:
             if rows:
                 with formatter.section(panel):
                     formatter.write_dl(rows, col_max=_NAME_WIDTH)
-        if isinstance(self, CommandGroup):
-            self.format_commands(ctx, formatter)
+        if isinstance(self, CommandGroup):  # the table loads none of them
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, row.about) for name, row in self.table.items()])
 
 
 class OptionsCommand(_Help, TyperCommand):
@@ -97,11 +98,6 @@ class CommandGroup(_Help, TyperGroup):
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
         return super().parse_args(ctx, args)
-
-    def format_commands(self, _context: Any, formatter: Any) -> None:
-        """Write the names of the commands with what the table says about them, which loads none."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, row.about) for name, row in self.table.items()])
 
 
 def _row(one: Option) -> tuple[str, str]:
@@ -232,13 +228,9 @@ COMMANDS = {
 }
 
 
-class _Cappunc(CommandGroup):
-    table = COMMANDS
-
-
 app = typer.Typer(
     name="cappunc",
-    cls=_Cappunc,
+    cls=type("Cappunc", (CommandGroup,), {"table": COMMANDS}),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     invoke_without_command=True,
@@ -278,7 +270,9 @@ def main() -> None:
         Reporter().error(_usage_message(error))
         sys.exit(2)
     except (CappuncError, OSError) as error:
-        Reporter().error(_system_message(error) if isinstance(error, OSError) else error)
+        # Without a file's name it is typically of standard output, which cannot be written.
+        said = getattr(error, "strerror", None) or str(error)
+        Reporter().error(f"{error.filename}: {said}" if getattr(error, "filename", None) is not None else said)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
         # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.
@@ -288,12 +282,6 @@ def main() -> None:
             except OSError:
                 with Path(os.devnull).open("wb") as nothing:
                     os.dup2(nothing.fileno(), output.fileno())
-
-
-def _system_message(error: OSError) -> str:
-    """What the system says; without a file's name it is typically of standard output, which cannot be written."""
-    said = error.strerror or str(error)
-    return said if error.filename is None else f"{error.filename}: {said}"
 
 
 def _usage_message(error: typer.TyperException) -> str:

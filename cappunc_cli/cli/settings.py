@@ -46,9 +46,7 @@ class Setting:
 def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
     """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
     command, names = context.info_name or "", given.get("files") or ()
-    files = configuration_files(names)
-    # Only a file may have settings of other commands, whose options have to be loaded.
-    known = options_that_may_be_set(context, "" if files else command)
+    known = options_that_may_be_set(context)
     for one in settings(known, names, only=command):
         if one.command != command or is_typed(context, (field := known[command][one.option]).field):
             continue
@@ -66,21 +64,20 @@ def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
             Reporter(given.get("quiet", False)).info(f"{one.source} sets the model {one.value}")
 
 
-def options_that_may_be_set(context: typer.Context, only: str = "") -> dict[str, dict[str, Option]]:
-    """The options of all commands that take settings, or of `only` one of them, by command and name."""
+def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Option]]:
+    """The options of all commands that take settings, by command and name."""
     table = context.find_root().command.table  # type: ignore[attr-defined]
     return {
         name: {field.name: field for field in described(load_reference(row.options)).values()}
         for name, row in table.items()
-        if row.takes_settings and only in ("", name)
+        if row.takes_settings
     }
 
 
 def settings(known: Known, names: Sequence[str], only: str | None = None) -> list[Setting]:
     """The settings in effect for these inputs, one for each option that is set.
 
-    Raises WrongUsage for names that mean nothing, if `known` has all commands, and for values of the wrong kind that
-    the command `only` would take.
+    Raises WrongUsage for names that mean nothing, and for values of the wrong kind that the command `only` would take.
     """
     found: dict[tuple[str, str], Setting] = {}
     for path in configuration_files(names):

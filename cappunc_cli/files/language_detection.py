@@ -59,11 +59,6 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MAX_WORDS]
 
 
-def declared_languages(text: str) -> list[str]:
-    """The language codes that a file declares (TTML, SAMI, WebVTT, JSON); wrong for some translations."""
-    return sorted({code.lower() for code in _DECLARED.findall(text[:_MAX_CHARACTERS])})
-
-
 def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequence[str] = ()) -> str:
     """The language code of some words in lower case; one of `candidates` if the words are few.
 
@@ -122,7 +117,9 @@ def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str
     """The detected language of a file's text, one of `codes` if in doubt, or in any case with `only`."""
     if only and len(codes) == 1:
         return codes[0]
-    known = [code for code in declared_languages(text) if code in codes]
+    # A file may declare several, and the wrong one for a translation (TTML, SAMI, WebVTT, JSON).
+    declared = {code.lower() for code in _DECLARED.findall(text[:_MAX_CHARACTERS])}
+    known = sorted(declared.intersection(codes))
     found = detect_language(words_of(text), [*codes, *known], known)
     if only and found not in codes:
         return _best(" ".join(words_of(text)), codes)

@@ -239,7 +239,7 @@ class Reporter:
     #: The file that is worked on.
     _name: str = ""
     #: The progress bar, while one is shown.
-    _bar: Progress | None = None
+    bar: Progress | None = None
 
     def error(self, message: object) -> None:
         self.errors += 1
@@ -275,17 +275,12 @@ class Reporter:
         if sys.stderr is None:  # closed by `2>&-`
             return
         with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
-            if self._bar is not None:
-                print_on(self._bar.console, parts)
+            if self.bar is not None:
+                print_on(self.bar.console, parts)
             elif is_coloured(sys.stderr):
                 print_on(console_on(sys.stderr), parts)
             else:
                 print(plain(parts), file=sys.stderr, flush=True)
-
-    @property
-    def has_bar(self) -> bool:
-        """Whether a progress bar is shown."""
-        return self._bar is not None
 
     @contextmanager
     def progress(self, files: int) -> Iterator[None]:
@@ -308,11 +303,11 @@ class Reporter:
         )
         with progress.Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
             bar.add_task("", total=files)
-            self._bar = bar
+            self.bar = bar
             try:
                 yield
             finally:
-                self._bar = None
+                self.bar = None
 
     def begin(self, name: str) -> None:
         """Start on a file."""
@@ -321,11 +316,11 @@ class Reporter:
 
     def advance(self, read: int, before: int = 0, words: int = 1) -> None:
         """Show the share of the file's words that models have read: now, and `before` in other stretches."""
-        if self._bar is not None:
+        if self.bar is not None:
             name, done = self._name, self.done + min((before + read) / words, 1.0)
             shown = escape_controls(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}")
             # The first file is shown at once rather than at the next refresh.
-            self._bar.update(self._bar.task_ids[0], description=shown, completed=done, refresh=not done)
+            self.bar.update(self.bar.task_ids[0], description=shown, completed=done, refresh=not done)
 
     def finish(self) -> None:
         """Mark a file as done."""
@@ -335,14 +330,14 @@ class Reporter:
     @contextmanager
     def without_bar(self) -> Iterator[None]:
         """Hide the bar while writing to standard output, if that is a terminal."""
-        if self._bar is None or sys.stdout is None or not sys.stdout.isatty():
+        if self.bar is None or sys.stdout is None or not sys.stdout.isatty():
             yield
             return
-        self._bar.stop()
+        self.bar.stop()
         try:
             yield
         finally:
-            self._bar.start()
+            self.bar.start()
 
 
 #: Hears of nothing and shows nothing.

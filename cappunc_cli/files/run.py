@@ -242,8 +242,12 @@ def in_processes(count: int) -> Executor:
         futures: set[Future[list[Result]]] = set()
         ready: Iterator[Result] = iter(())
         try:
-            with _without_interrupts():
+            # Ctrl-C goes to all processes of a command: this one handles it, and those that it starts ignore it.
+            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            try:
                 futures = {pool.submit(_run, group) for group in groups}
+            finally:
+                signal.signal(signal.SIGINT, handler)
             for future in as_completed(list(futures)):
                 futures.remove(future)
                 ready = iter(future.result())
@@ -280,16 +284,3 @@ def _end_with(parent: BaseProcess) -> None:
 def _run(group: list[Job]) -> list[Result]:
     assert _worker is not None
     return list(_worker.run(group))
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, which goes to all processes of a command: the parent handles it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)

@@ -123,7 +123,7 @@ class ArchiveSummary:
         """Print a line if there is no bar and it is time. Raises CappuncError to stop the run."""
         run, statuses = self.run, self.run.statuses
         todo, finished, failed = run.asked - run.known, statuses.total(), statuses["failed"]
-        if not run.reporter.has_bar and time.monotonic() - self._shown >= _PROGRESS_S:
+        if run.reporter.bar is None and time.monotonic() - self._shown >= _PROGRESS_S:
             self._shown = time.monotonic()
             left = _duration((todo - finished) * run.seconds / finished)
             said = [f"{finished:,} of {todo:,} files", run.pace(run.words), f"{left} left"]

@@ -82,7 +82,8 @@ class TargetLock:
     def _lease(self, url: str) -> None:
         if not create_url(url, self._content()):
             holder = self._holder()
-            if not _is_dead(holder):
+            renewed = holder.get("time")
+            if isinstance(renewed, int | float) and time.time() - renewed <= DEAD_S:
                 raise self._refusal(holder)
             write_url(url, self._content())
         # In stores where creation is not atomic, the last writer wins.
@@ -117,19 +118,3 @@ class TargetLock:
         if is_url(self._place):
             hint = f"; if it has died, try again {DEAD_S:.0f} seconds after its end"
         return CappuncError(f"{who} is writing to it{hint}", self._root)
-
-
-def _is_dead(holder: dict[str, Any]) -> bool:
-    """Whether a lease has expired, or its driver was a process of this machine that has ended."""
-    renewed, pid = holder.get("time"), holder.get("pid")
-    if not isinstance(renewed, int | float) or time.time() - renewed > DEAD_S:
-        return True
-    if holder.get("host") != platform.node() or not isinstance(pid, int) or sys.platform == "win32":
-        return False
-    if pid == os.getpid():
-        return True  # in containers, drivers may have the same process id
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return isinstance(error, ProcessLookupError)
-    return False
