@@ -9,7 +9,7 @@ from inspect import getdoc
 from pathlib import Path
 
 from cappunc_cli.cli.main import COMMANDS
-from cappunc_cli.options import PANELS, Option, described
+from cappunc_cli.options import PANELS, Option, described, load_reference
 
 PAGE = Path(__file__).with_name("options.md")
 BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"
@@ -34,7 +34,7 @@ def _row(one: Option) -> list[str]:
 
 def page() -> str:
     """The tables of all commands."""
-    return "\n".join(section(name, row.options) for name, row in COMMANDS.items())
+    return "\n".join(section(name, load_reference(row.options)) for name, row in COMMANDS.items())
 
 
 def main() -> None:

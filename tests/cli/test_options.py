@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import COMMANDS, app
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.options import CHANGE, Option, described, made, verify_options
+from cappunc_cli.options import CHANGE, Option, described, load_reference, made, verify_options
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def test_help_fits_a_screen_before_the_expert_panel(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_every_option_once(name: str) -> None:
     text = shown(name)
-    for one in described(COMMANDS[name].options).values():
+    for one in described(load_reference(COMMANDS[name].options)).values():
         option = re.escape(f"--{'no-' if one.default is True else ''}{one.name}")
         place = rf"^ +{re.escape(one.metavar)}  " if one.argument else rf"^ +(?:-\w, )?{option}(?![\w-])"
         assert len(re.findall(place, text, re.MULTILINE)) == 1, one.name
