@@ -269,11 +269,13 @@ def main() -> None:
     except typer.TyperException as error:
         Reporter().error(_usage_message(error))
         sys.exit(2)
-    except (CappuncError, OSError) as error:
-        # Without a file's name it is typically of standard output, which cannot be written.
-        said = getattr(error, "strerror", None) or str(error)
-        Reporter().error(f"{error.filename}: {said}" if getattr(error, "filename", None) is not None else said)
+    except CappuncError as error:
+        Reporter().error(error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
+    except OSError as error:  # without a file's name typically of standard output, which cannot be written
+        said = error.strerror or str(error)
+        Reporter().error(said if error.filename is None else f"{error.filename}: {said}")
+        sys.exit(1)
     finally:
         # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.
         for output in filter(None, (sys.stdout, sys.stderr)):
