@@ -68,7 +68,7 @@ SURELY_LOWER, LOWER_BEFORE_TITLE = 0.97, 0.9
 NAMES, AGREEMENT = 0.4, 0.6
 #: The weights of the lexicon's forms of a word that was seen once, and very often; the mean of both is that of a word
 #: seen so many times: 230 words of `en` that have one form only.
-FORMS, SURE_FORMS, HALF_SURE = 0.5, 1.5, 20
+FORMS, SURE_FORMS, HALF_SURE = 0.5, 1.5, 4
 #: A word seen this often within sentences has half of the weight of names, and of agreement.
 KNOWN_TO_NETWORK, SETTLED = 1000, 2000
 #: All words within sentences count as so many words in the counts of each.

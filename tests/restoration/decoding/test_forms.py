@@ -53,7 +53,7 @@ def test_how_other_texts_write_a_word_decides_close_calls(word: str, row: list[f
 
 
 def test_a_form_that_was_seen_often_outweighs_a_network_that_is_sure_of_another() -> None:
-    listed = "bmw\t0\t0\t56\nucla\t0\t0\t2\nlebron\t0\t0\t0\t40\tLeBron\n"
+    listed = "bmw\t0\t0\t56\nucla\t0\t0\t2\nlebron\t0\t1\t0\t10\tLeBron\n"
     lexicon = Lexicons("[en]\t86000\t11000\t2000\t1000\n" + listed)["en"]
     sure = [0.005, 0.98, 0.01, 0.005]
     found = weigh_forms(rows([1, 0, 0, 0], sure, sure, sure), ["so", "bmw", "lebron", "ucla"], lexicon)
