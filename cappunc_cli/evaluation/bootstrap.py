@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +21,16 @@ from cappunc_cli.evaluation.metrics import figure
 _TAILS = [0.025, 0.975]
 
 
-class Resampled(NamedTuple):
-    """By metric: the 95 % percentile interval of a hypothesis (`low`, `high`), and its difference to the first one.
+#: Figures by metric and name.
+Figures = Mapping[str, Mapping[str, float]]
 
-    A difference has the `difference` of the figures, its interval and its p-value `p`; the first one itself has none.
+
+def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> list[tuple[Figures, Figures]]:
+    """Resample hypotheses of one reference `draws` times; raises BadInput if their references differ.
+
+    Returns for each the 95 % percentile interval of every metric (`low`, `high`), and its difference to the first one:
+    the `difference` of the figures, its interval and its p-value `p`; the first one itself has none.
     """
-
-    intervals: Mapping[str, Mapping[str, float]]
-    differences: Mapping[str, Mapping[str, float]]
-
-
-#: Of hypotheses that are not resampled.
-NOT_DRAWN = Resampled({}, {})
-
-
-def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> list[Resampled]:
-    """Resample hypotheses of one reference `draws` times; raises BadInput if their references differ."""
     first = evaluations[0]
     for other in evaluations[1:]:
         if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
@@ -58,7 +51,7 @@ def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> li
             p = (1 + farther) / (1 + draws)
             differences[name] = {"difference": float(observed), **_interval(change), "p": p}
         intervals = {name: _interval(values) for name, values in own.items()}
-        results.append(Resampled(intervals, differences))
+        results.append((intervals, differences))
     return results
 
 

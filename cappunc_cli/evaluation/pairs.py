@@ -224,8 +224,3 @@ def confusion(pairs: Pairs) -> dict[str, dict[str, int]]:
         if words or a or b:
             matrix[a][b] += count
     return matrix
-
-
-def has_other_marks(pairs: Pairs) -> bool:
-    """Whether either side writes any mark that is not , . or ?"""
-    return any(set(side.marks.tolist()) - {"", *THREE} for side in (pairs.reference, pairs.hypothesis))

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from cappunc_cli.document.labels import FOLD
+from cappunc_cli.document.labels import FOLD, MARKS
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, Resampled
-from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, figure
+from cappunc_cli.evaluation.bootstrap import Figures
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, NAMES, Score, Value, figure
 from cappunc_cli.evaluation.mistakes import corrections
-from cappunc_cli.evaluation.pairs import confusion, has_other_marks, word_counts
+from cappunc_cli.evaluation.pairs import THREE, confusion, word_counts
 from cappunc_cli.evaluation.tables import Table
 
 #: Section of the report -> its metrics, in order.
@@ -27,6 +27,11 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Sentences": ("boundary",),
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
     "Words": ("wer",),
+}
+#: The scores without which a section would only repeat others.
+_SHOWN_WITH = {
+    "All marks": tuple(f"all.{NAMES[mark]}" for mark in MARKS if mark not in THREE),
+    "Around the word": ("around.micro",),
 }
 _TITLES = {
     "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
@@ -67,28 +72,25 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class System:
-    """A hypothesis by its name."""
+    """A hypothesis by its name; the last two are those of `bootstrap.resample`."""
 
     name: str
     evaluation: Evaluation
-    resampled: Resampled = NOT_DRAWN
+    intervals: Figures = field(default_factory=dict)
+    differences: Figures = field(default_factory=dict)
 
     def sections(self) -> dict[str, Mapping[str, Value]]:
         """The scores to show, without marks that neither side has."""
         found: dict[str, Mapping[str, Value]] = {}
-        scores = self.evaluation.scores
+        scores = {
+            name: value
+            for name, value in self.evaluation.scores.items()
+            if not isinstance(value, Score) or value.reference or value.hypothesis
+        }
         for section, names in SECTIONS.items():
-            known = {name: scores[name] for name in names if name in scores}
-            # A score is of something that either side has.
-            known = {
-                name: value
-                for name, value in known.items()
-                if not isinstance(value, Score) or value.reference or value.hypothesis
-            }
-            if section == "Around the word" and not any(name.startswith("around.") for name in known):
-                continue
-            if known and (section != "All marks" or has_other_marks(self.evaluation.pairs)):
-                found[section] = known
+            needed = _SHOWN_WITH.get(section, names)
+            if not scores.keys().isdisjoint(needed):
+                found[section] = {name: scores[name] for name in names if name in scores}
         return found
 
 
@@ -102,10 +104,10 @@ def table(systems: Sequence[System]) -> Table:
     """A row for each score of one system, or for each of several systems, with the p-value of the micro average."""
     if len(systems) == 1:
         return score_table(systems[0])
-    names, tested = _columns(systems), bool(systems[0].resampled.intervals)
+    names, tested = _columns(systems), bool(systems[0].intervals)
     rows = []
     for system in systems:
-        test = system.resampled.differences.get("micro")
+        test = system.differences.get("micro")
         cells = [f"{test['p']:.3f}" if test else ""] if tested else []
         rows.append([system.name, *(_cell(system, name) for name in names), *cells])
     return Table(["system", *map(metric_title, names), *(["p, micro"] if tested else [])], rows)
@@ -113,7 +115,7 @@ def table(systems: Sequence[System]) -> Table:
 
 def score_table(system: System) -> Table:
     """The scores of one hypothesis by section, whose names are titles."""
-    intervals = system.resampled.intervals
+    intervals = system.intervals
     between = [""] if intervals else []
     head = ["", *_PARTS[:2], "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
     rows = []
@@ -144,11 +146,11 @@ def _columns(systems: Sequence[System]) -> list[str]:
 
 
 def _cell(system: System, name: str) -> str:
-    text, (intervals, differences) = f"{100 * figure(system.evaluation.scores[name]):.1f}", system.resampled
-    if not intervals:
+    text = f"{100 * figure(system.evaluation.scores[name]):.1f}"
+    if not system.intervals:
         return text
-    half = 50 * (intervals[name]["high"] - intervals[name]["low"])
-    return f"{text} ± {half:.1f}{'*' if name in differences and differences[name]['p'] < _SIGNIFICANT else ''}"
+    half = 50 * (system.intervals[name]["high"] - system.intervals[name]["low"])
+    return f"{text} ± {half:.1f}{'*' * (system.differences.get(name, {}).get('p', 1.0) < _SIGNIFICANT)}"
 
 
 def file_table(systems: Sequence[System]) -> Table:
@@ -176,15 +178,14 @@ def notes(systems: Sequence[System], signature: Signature) -> list[str]:
         return [word_line(systems[0].evaluation), signed(signature)]
     words = word_counts(systems[0].evaluation.pairs)["reference"]
     test = f"* p < {_SIGNIFICANT:g} against {systems[0].name}, paired bootstrap; ±: 95 %. "
-    tested = test if systems[0].resampled.intervals else ""
+    tested = test if systems[0].intervals else ""
     return [f"{tested}F1 in per cent, {words:,} reference words.", signed(signature)]
 
 
 def word_line(evaluation: Evaluation) -> str:
     """One line about the alignment, because scores of marks mean little if many words differ."""
     words = word_counts(evaluation.pairs)
-    wrong = words["substituted"] + words["deleted"] + words["inserted"]
-    rate = 100 * wrong / words["reference"] if words["reference"] else 0.0
+    rate = 100 * float(figure(evaluation.scores["wer"]))
     return (
         f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
         f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
@@ -208,8 +209,8 @@ def _entry(system: System) -> dict[str, object]:
         "confusion": confusion(evaluation.pairs),
         "files": [{"name": sample.name, "words": len(sample.reference), **figures} for sample, figures in known],
     }
-    if system.resampled.intervals:
-        found |= system.resampled._asdict()
+    if system.intervals:
+        found |= {"intervals": system.intervals, "differences": system.differences}
     return found
 
 

@@ -63,7 +63,7 @@ class LabWindows(Windows):
         super().__init__(recipe, streams, vocabulary)
         self.errors = AsrNoise()
         self.ellipsis = ellipsis
-        self.timed = np.array([streams[name].timed for name in self.names])
+        self.timed = np.array([(streams[name].pauses != UNKNOWN_PAUSE).any() for name in self.names])
         self.line_ends = {
             name: np.flatnonzero(streams[name].turn_ends[: self.train_stops[name]]) + 1 for name in unordered
         }

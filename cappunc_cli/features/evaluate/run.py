@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample
-from cappunc_cli.evaluation.bootstrap import NOT_DRAWN, resample
+from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
@@ -94,8 +94,8 @@ def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several
     tested = {"bootstrap": f"{draws}x{options.seed}", **({"test": "paired"} if several else {})} if draws else {}
-    drawn = resample(list(evaluations.values()), draws, options.seed) if draws else [NOT_DRAWN] * len(evaluations)
-    systems = [System(*item, found) for item, found in zip(evaluations.items(), drawn, strict=True)]
+    drawn = resample(list(evaluations.values()), draws, options.seed) if draws else [()] * len(evaluations)
+    systems = [System(*item, *found) for item, found in zip(evaluations.items(), drawn, strict=True)]
     return systems, signature_of(options, restorer, tested, samples)
 
 
@@ -105,8 +105,7 @@ def signature_of(
     """What the scores of the samples depend on; `more` says how they were resampled."""
     return {
         "cappunc": __version__,
-        "model": restorer.identity() if restorer else "none",
-        **(restorer.described() if restorer else {}),
+        **(restorer.described() if restorer else {"model": "none"}),
         "fold": describe_fold(FOLD if options.fold else NO_FOLD),
         **more,
         "data": hash_words([sample.reference for sample in samples]),
@@ -120,17 +119,15 @@ class Restorer:
     model: Model
     options: Options
 
-    def identity(self) -> str:
-        """Name and hash for the signature, and those of the other models of an ensemble."""
-        code = self.options.conventions(self.model.config).code
+    def described(self) -> dict[str, str]:
+        """For the signature: name and hash of the model, and of others of its ensemble, and the options."""
+        options = self.options
+        code = options.conventions(self.model.config).code
         members = (member.config for member, _ in self.model.ensemble if code in member.config.languages)
         configs = [self.model.config, *members]
-        return "+".join(f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
-
-    def described(self) -> dict[str, str]:
-        """The options for the signature, most important first."""
-        options = self.options
+        names = (f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
         return {
+            "model": "+".join(names),
             "pauses": "yes" if options.pauses else "no",
             "marks": options.marks or "all",
             "sensitivity": f"{options.sensitivity:g}",

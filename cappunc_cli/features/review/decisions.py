@@ -29,14 +29,6 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionFile:
-    """Decisions about the words of the file with this SHA-256."""
-
-    sha256: str
-    words: tuple[Decision, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DecidedFile:
     """A file with decisions applied: its bytes, the number of changed words, and refused decisions.
 
@@ -53,7 +45,11 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parse_decisions(text: str | bytes) -> DecisionFile:
+#: The SHA-256 of a file, and decisions about its words.
+Decisions = tuple[str, tuple[Decision, ...]]
+
+
+def parse_decisions(text: str | bytes) -> Decisions:
     """Parse decisions in JSON, as the page writes them; raises BadInput if malformed."""
     try:
         found = json.loads(text)
@@ -61,7 +57,7 @@ def parse_decisions(text: str | bytes) -> DecisionFile:
         right = found["kind"] == KIND and type(found["sha256"]) is str
         if not right or any((type(d.word), type(d.was), type(d.text)) != (int, str, str) for d in own):
             raise ValueError
-        return DecisionFile(found["sha256"], own)
+        return found["sha256"], own
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadInput("not a decision file of cappunc review") from None
 
@@ -87,23 +83,23 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
     return new
 
 
-def apply_decisions(decisions: DecisionFile, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
+def apply_decisions(asked: Decisions, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
     """Apply decisions to the job's input, and write the result, as `fix` would, to its target or standard output.
 
     Needs no model. Raises CappuncError, if the file has changed since the review or more than marks and case would
     change, and OSError; then nothing is written.
     """
-    data = read_bytes(job.source)
+    data, (digest, decisions) = read_bytes(job.source), asked
     job = replace(job, digest=content_hash(data))
-    if sha256(data) != decisions.sha256:
+    if sha256(data) != digest:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, request.encoding)
     document = request.read(text, job.source)
     old = document.texts
     fixer = Fixer(request, ("", ""), lambda _: None)
-    fixed = fixer.write(document, decided_texts(old, decisions.words), encoding)
+    fixed = fixer.write(document, decided_texts(old, decisions), encoding)
     found = request.read(fixed.text, job.source).texts if fixed.text != text else old
-    refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
+    refused = tuple((d, found[d.word]) for d in decisions if found[d.word] != d.text)
     if job.target is None:
         write_stdout(fixed.data)
     else:

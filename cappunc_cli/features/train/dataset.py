@@ -54,11 +54,6 @@ class TokenStream:
     turn_ends: NDArray[np.bool_]
     document_ends: NDArray[np.bool_]
 
-    @property
-    def timed(self) -> bool:
-        """Whether any pause is known."""
-        return bool((self.pauses != UNKNOWN_PAUSE).any())
-
     def take(self, index: NDArray[Any]) -> TokenStream:
         return TokenStream(*(getattr(self, name)[index] for name in self.__slots__))
 
