@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from cappunc_cli.evaluation import Evaluation, report, tables
@@ -17,36 +17,21 @@ from cappunc_cli.pages.html_page import HtmlPage
 
 
 def page(systems: Sequence[System], signature: Signature) -> str:
-    """The page of one system or several."""
-    parts = [*(_of_one(systems[0]) if len(systems) == 1 else _of_several(systems, signature))]
-    body = "\n".join(
-        (
-            '<main class="report">',
-            "<h1>Punctuation and case</h1>",
-            *parts,
-            f'<p class="note"><code>{escape(report.signed(signature))}</code></p>',
-            "</main>",
-        )
-    )
-    return HtmlPage("cappunc eval", body, ["eval.js"] if len(systems) == 1 else ()).html()
-
-
-def _of_one(system: System) -> Iterator[str]:
-    evaluation = system.evaluation
-    yield f'<p class="lead">{escape(report.word_line(evaluation))}</p>'
-    yield tables.as_html(report.score_table(system))
-    yield "<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>"
-    yield tables.as_html(_confusion(evaluation))
-    yield "<h2>Files</h2>"
-    yield tables.as_html(report.file_table([system]))
-    yield _mistakes(worst_mistakes(evaluation))
-
-
-def _of_several(systems: Sequence[System], signature: Signature) -> Iterator[str]:
-    yield f'<p class="lead">{escape(report.notes(systems, signature)[0])}</p>'
-    yield tables.as_html(report.table(systems))
-    yield "<h2>Files</h2>"
-    yield tables.as_html(report.file_table(systems))
+    """The page of one system or several; of one it has the confusion of marks and the mistakes, too."""
+    evaluation = systems[0].evaluation if len(systems) == 1 else None
+    parts = [
+        f'<p class="lead">{escape(report.notes(systems, signature)[0])}</p>',
+        tables.as_html(report.table(systems)),
+    ]
+    if evaluation is not None:
+        parts.append("<h2>Confusion</h2><p>The reference's marks in rows, the hypothesis's in columns.</p>")
+        parts.append(tables.as_html(_confusion(evaluation)))
+    parts += ["<h2>Files</h2>", tables.as_html(report.file_table(systems))]
+    if evaluation is not None:
+        parts.append(_mistakes(worst_mistakes(evaluation)))
+    signed = f'<p class="note"><code>{escape(report.signed(signature))}</code></p>'
+    body = "\n".join(('<main class="report">', "<h1>Punctuation and case</h1>", *parts, signed, "</main>"))
+    return HtmlPage("cappunc eval", body, ["eval.js"] if evaluation is not None else ()).html()
 
 
 def _confusion(evaluation: Evaluation) -> Table:

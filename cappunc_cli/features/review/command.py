@@ -141,11 +141,11 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     with errors_about(decisions):
         asked = parse_decisions(read_bytes(decisions))
     with errors_about(job.name):
-        decided = apply_decisions(asked, job, request, writer)
-    for decision, written in decided.refused:
+        _, changed, refused = apply_decisions(asked, job, request, writer)
+    for decision, written in refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
-    reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
+    reporter.info(f"{job.name}{where}: {counted(changed, 'word')} changed")
 
 
 def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, reporter: Reporter) -> None:

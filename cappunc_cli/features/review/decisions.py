@@ -28,18 +28,6 @@ class Decision:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedFile:
-    """A file with decisions applied: its bytes, the number of changed words, and refused decisions.
-
-    A decision is `refused` if its word is read back from the result in another way, which is given with it.
-    """
-
-    data: bytes
-    changed: int
-    refused: tuple[tuple[Decision, str], ...]
-
-
 def sha256(data: bytes) -> str:
     """The hash by which decisions identify their file."""
     return hashlib.sha256(data).hexdigest()
@@ -47,6 +35,9 @@ def sha256(data: bytes) -> str:
 
 #: The SHA-256 of a file, and decisions about its words.
 Decisions = tuple[str, tuple[Decision, ...]]
+#: A file with decisions applied: its bytes, the number of changed words, and the decisions that were refused because
+#: their word is read back from the result in another way, which is given with each.
+DecidedFile = tuple[bytes, int, list[tuple[Decision, str]]]
 
 
 def parse_decisions(text: str | bytes) -> Decisions:
@@ -99,9 +90,9 @@ def apply_decisions(asked: Decisions, job: Job, request: FixRequest, writer: Res
     fixer = Fixer(request, ("", ""), lambda _: None)
     fixed = fixer.write(document, decided_texts(old, decisions), encoding)
     found = request.read(fixed.text, job.source).texts if fixed.text != text else old
-    refused = tuple((d, found[d.word]) for d in decisions if found[d.word] != d.text)
+    refused = [(d, found[d.word]) for d in decisions if found[d.word] != d.text]
     if job.target is None:
         write_stdout(fixed.data)
     else:
         writer.write(job, fixed.data)
-    return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
+    return fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused

@@ -85,14 +85,13 @@ class ReviewSession:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
-            decided = apply_decisions(
-                decisions, replace(self.job, target=target), self.fixers.request, self._writer(target)
-            )
-            self._ours[target] = sha256(decided.data)
+            job, request = replace(self.job, target=target), self.fixers.request
+            data, changed, refused = apply_decisions(decisions, job, request, self._writer(target))
+            self._ours[target] = sha256(data)
             return {
                 "written": target,
-                "changed": decided.changed,
-                "refused": [[d.word + 1, written, d.text] for d, written in decided.refused],
+                "changed": changed,
+                "refused": [[d.word + 1, written, d.text] for d, written in refused],
                 "in_place": self.in_place,
                 "sha256": self._ours[target],
             }
