@@ -25,7 +25,7 @@ _TAILS = [0.025, 0.975]
 Figures = Mapping[str, Mapping[str, float]]
 
 
-def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> list[tuple[Figures, Figures]]:
+def resample(evaluations: Sequence[Evaluation], draws: int, seed: int = 0) -> Sequence[tuple[Figures, Figures]]:
     """Resample hypotheses of one reference `draws` times; raises BadInput if their references differ.
 
     Returns for each the 95 % percentile interval of every metric (`low`, `high`), and its difference to the first one:

@@ -105,8 +105,3 @@ def render(captions: Sequence[Caption], kind: str, writing: Writing | None = Non
         times = f"{timestamp(early.start)} to {timestamp(early.end)}"
         raise BadInput(f"“{' '.join(early.lines)}” is shown from {times}: {kind.upper()} has no times before zero")
     return CAPTION_FORMATS[kind](captions, writing or Writing())
-
-
-def early_note(count: int) -> str:
-    """A note about words with times before zero, which no player shows, or ""."""
-    return f"{count:,} word{'s' * (count != 1)} before zero: shown from zero" if count else ""

@@ -15,7 +15,7 @@ from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
 from cappunc_cli.layout import Caption, cut, render
-from cappunc_cli.layout.caption_files import READ_AS, early_note
+from cappunc_cli.layout.caption_files import READ_AS
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.speakers import interleaved
 from cappunc_cli.layout.stl_file import stl_captions
@@ -75,8 +75,8 @@ def cut_captions(
     if len(words) - untimed(words) < _TIMED * len(words):
         own = len(words) - untimed(document.words)
         raise UnknownFormat(f"only {own} of {len(words)} words have times, too few for captions")
-    early = early_note(sum(word.start is not None and word.start < 0 for word in document.words))
-    note = "; ".join(filter(None, (early, note)))
+    if early := sum(word.start is not None and word.start < 0 for word in document.words):
+        note = "; ".join(filter(None, (f"{counted(early, 'word')} before zero: shown from zero", note)))
     word_channels = formats.FORMATS[document.format].channels(document)
     recordings = [recording for recording, _ in word_channels]
     starts = [(word.start, name) for word, name in zip(words, recordings, strict=False) if word.start is not None]

@@ -92,13 +92,10 @@ def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[l
                 found = list(split_documents(StringIO(text, newline=None)))
             else:
                 found = [split_turns(formats.read(text, path.name).words)]
-            if with_times and not any(_is_timed(turn) for document in found for turn in document):
+            silences = (pause for document in found for turn in document for pause in turn.pauses or ())
+            if with_times and all(pause is None for pause in silences):
                 raise BadInput("has no times")
         yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
-
-
-def _is_timed(turn: Turn) -> bool:
-    return turn.pauses is not None and any(pause is not None for pause in turn.pauses)
 
 
 def check_text(documents: Documents) -> int:

@@ -186,21 +186,16 @@ def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
 _LEARNT = 4_000_000
 
 
-def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
-    """A normaliser: NFC, lower case, and one code point per letter of these languages."""
-    letters = {other: letter for code in codes for other, letter in language(code).letters.items()}
-    replaced = [normalizers.Replace(other, letter) for other, letter in letters.items()]
-    return normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
-
-
 def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe) -> Tokenizer:
-    """Learn a WordPiece vocabulary from the bare words: lower case, accents kept, NFC.
+    """Learn a WordPiece vocabulary from the bare words: NFC, lower case, one code point per letter, accents kept.
 
     Reads _LEARNT words in all, from each corpus in proportion to its share of the windows.
     """
     written = list(types)
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = spelling(recipe.decoding["languages"])
+    letters = {one: other for code in recipe.decoding["languages"] for one, other in language(code).letters.items()}
+    replaced = [normalizers.Replace(*pair) for pair in letters.items()]
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     trainer = trainers.WordPieceTrainer(
