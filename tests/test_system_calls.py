@@ -146,7 +146,7 @@ def test_settings_that_came_along_with_files_open_no_connection(traced: Run, sch
 @needs_strace
 @pytest.mark.slow
 @pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("torch", "onnx", "safetensors", "sklearn")),
+    any(find_spec(name) is None for name in ("torch", "onnx", "safetensors")),
     reason="needs the extra [train]",
 )
 def test_train(traced: Run) -> None:

@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 from cappunc_cli.features.train.dataset import Arrays, TokenStream, Vocabulary
-from cappunc_cli.features.train.spectral import Ints, pieces_of
 from models.lab.recipe import LabRecipe
+from models.lab.spectral import Ints, pieces_of
 
 _Columns = TypeVar("_Columns", TokenStream, Vocabulary)
 

@@ -35,7 +35,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.dataset import IGNORED
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
-from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.features.train.trainer import (
     Learner,
     Progress,
@@ -54,6 +53,7 @@ from models.lab.mark_chain import negative_log_likelihood, pad_texts
 from models.lab.network import Extras, LabNetwork, start_from, stored_shape
 from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
+from models.lab.spectral import vectors_from_own_text
 from models.lab.teacher import Teacher
 from models.lab.windows import LabBatch, LabWindows
 

@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 from tokenizers import Tokenizer
 
-from cappunc_cli.features.train.spectral import Floats, Ints, spectral, unit
 from models.lab.arrays import running_pieces
 from models.lab.recipe import LabRecipe
+from models.lab.spectral import Floats, Ints, spectral, unit
 
 _ALIGNED = 8000  # the most frequent pieces of each side, which are aligned
 _RARE = 20  # pieces seen less often are not aligned

@@ -43,7 +43,7 @@ def test_json_is_always_utf_8(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["review --below 1", "review --csv --below 1", "review --json", "glossary", "eval --markdown --ref"]
+    "command", ["review --below 1", "review --csv --below 1", "review --json", "glossary", "eval --csv --ref"]
 )
 def test_half_a_character_of_json_is_shown(tmp_path: Path, command: str) -> None:
     (tmp_path / "a.json").write_text(

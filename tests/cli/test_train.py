@@ -25,7 +25,7 @@ from cappunc_cli.features.train.recipe import custom_recipe
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("torch", "onnx", "sklearn")), reason="needs the extra [train]"
+    any(find_spec(name) is None for name in ("torch", "onnx")), reason="needs the extra [train]"
 )
 
 

@@ -114,7 +114,8 @@ def test_blocks_add_up_to_the_table() -> None:
 def test_a_star_stands_where_a_system_differs(gold: NDArray[np.int64]) -> None:
     marks = {"first": noisy(gold, 0.05, 1), "worse": noisy(gold, 0.3, 2), "same": noisy(gold, 0.05, 1)}
     evaluations = [scored(gold, found) for found in marks.values()]
-    systems = [System(*one, *drawn) for *one, drawn in zip(marks, evaluations, resample(evaluations, 200), strict=True)]
+    drawn = zip(marks, evaluations, resample(evaluations, 200), strict=True)
+    systems = [System(name, one, *found) for name, one, found in drawn]
     shown = table(systems)
     micro = shown.head.index("micro")
     assert [row[micro].endswith("*") for row in shown.rows] == [False, True, False]

@@ -56,7 +56,7 @@ def _checked(options: TrainOptions) -> TrainOptions:
     output, paths = Path(options.output), list(map(Path, (*options.texts, *options.timed)))
     if not paths:
         raise typer.BadParameter("name texts to train on")
-    missing = [name for name in ("torch", "onnx", "sklearn") if find_spec(name) is None]
+    missing = [name for name in ("torch", "onnx") if find_spec(name) is None]
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: {install_extra('train')}")
     if output.exists() and not output.is_dir():

@@ -268,6 +268,13 @@ class Windows:
         self.shares = shares / shares.sum()
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
 
+    def pieces_of(self, types: Ints) -> Ints:
+        """The pieces of running words."""
+        lengths = self.lengths[types]
+        ends = np.cumsum(lengths)
+        where = np.repeat(self.vocabulary.starts[types] - (ends - lengths), lengths) + np.arange(lengths.sum())
+        return self.vocabulary.pieces[where]
+
     def batch(self, rng: np.random.Generator) -> Batch:
         """A batch of `recipe.batch` pieces in rows of one length."""
         pieces = int(rng.choice(self.recipe.pieces))
@@ -319,12 +326,9 @@ class Windows:
         batch = Batch(ids, attention, pauses, turns, cases, marks, np.zeros(shape, np.uint8))
         opening, closing = self.vocabulary.frame
         for row, sample in enumerate(samples):
-            lengths = self.lengths[sample.types]
-            ends = np.cumsum(lengths)
+            ends = np.cumsum(self.lengths[sample.types])
             count = min(int(ends[-1]), pieces - 2)
-            starts = self.vocabulary.starts[sample.types]
-            where = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1])
-            ids[row, : count + 2] = (opening, *self.vocabulary.pieces[where[:count]], closing)
+            ids[row, : count + 2] = (opening, *self.pieces_of(sample.types)[:count], closing)
             attention[row, : count + 2] = 1
             inside = ends <= count
             last = ends[inside]  # shifted by [CLS]: the last piece of word i is at ends[i]

@@ -18,7 +18,7 @@ from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
 from cappunc_cli.features.train.dataset import IGNORED, PAIRED_MARKS, Batch, Windows
 from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.features.train.spectral import pieces_of, vectors_from_own_text
+from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.restoration.models.graph import NetworkShape
 
 SAVE_EVERY = 240.0  # seconds
@@ -28,6 +28,8 @@ CHECKPOINT = "checkpoint.pt"
 BEST = "best.pt"
 #: The share of the old value in the running means of the losses.
 _KEPT = 0.98
+#: Words whose neighbours make the first vectors.
+_READ = 9_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +244,8 @@ def network_of(recipe: Recipe, windows: Windows) -> JointNetwork:
     network = JointNetwork(shape, recipe.dropout)
     initialise(network)
     words = network.words.weight.data
-    pieces = pieces_of(windows.streams, recipe.corpora, windows.vocabulary)
-    words.copy_(torch.from_numpy(vectors_from_own_text(pieces, words.numpy())))
+    types = np.concatenate([stream.types for stream in windows.streams.values()])[:_READ]
+    words.copy_(torch.from_numpy(vectors_from_own_text(windows.pieces_of(types), words.numpy())))
     return network
 
 

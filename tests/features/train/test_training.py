@@ -104,6 +104,20 @@ def test_the_f1_of_several_batches_is_one() -> None:
     assert micro_f1(guesses, [FOLDED[[stop, 0, 0]], FOLDED[[comma, comma]]]) == pytest.approx(2 * 2 / (3 + 3))
 
 
+def test_words_with_the_same_neighbours_begin_alike_and_rare_ones_as_they_were() -> None:
+    pytest.importorskip("torch")
+    from cappunc_cli.features.train.spectral import vectors_from_own_text
+
+    rng = np.random.default_rng(3)
+    pieces = np.array([[1, 2 + rng.integers(2), 4, 5 + rng.integers(2)] for _ in range(500)]).ravel()
+    initial = rng.normal(size=(8, 6)).astype(np.float32)
+    found = vectors_from_own_text(np.append(7, pieces), initial)
+    assert np.linalg.norm(found[1:7], axis=1) == pytest.approx([6**0.5] * 6, rel=1e-4)
+    assert (found[[0, 7]] == initial[[0, 7]]).all()
+    alike = found[1:7] @ found[1:7].T / 6
+    assert min(alike[1, 2], alike[4, 5]) > 0.9 > max(alike[0, 1], alike[1, 3], alike[1, 4])
+
+
 def test_a_network_loses_values_only_while_it_learns() -> None:
     torch = pytest.importorskip("torch")
     from cappunc_cli.features.train.network import JointNetwork
