@@ -107,8 +107,6 @@ class LineBreaker:
 
     def fit(self, start: int, stop: int, count: int) -> bool:
         """Whether words[start:stop] fit into `count` lines."""
-        if self.length(start, stop) > count * (self.width + 1) - 1:
-            return False
         bounds = [*self.greedy(start, stop), stop]
         return len(bounds) <= count + 1 and all(self.length(a, b) <= self.width for a, b in pairwise(bounds))
 

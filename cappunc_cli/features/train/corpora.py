@@ -119,14 +119,10 @@ def check_text(documents: Documents) -> int:
 
 
 def heldout_ends(documents: Documents, share: float) -> str:
-    """The held-out end of each corpus as text with its paragraphs, of which the first may be cut."""
+    """The held-out end of each corpus as text, a line each."""
     parts: list[str] = []
     for own in documents.values():
-        turns = [turn.text.split() for document in own for turn in document]
-        left, kept = int(share * sum(bool(strip(token)[0]) for tokens in turns for token in tokens)), []
-        for tokens in reversed(turns):
-            if left > 0:
-                kept.append(" ".join(tokens[-left:]))
-                left -= len(tokens)
-        parts += kept[::-1]
-    return "\n".join(parts) + "\n"
+        tokens = [token for document in own for turn in document for token in turn.text.split()]
+        words = sum(bool(strip(token)[0]) for token in tokens)
+        parts.append(" ".join(tokens[len(tokens) - int(share * words) :]) + "\n")
+    return "".join(parts)
