@@ -37,12 +37,8 @@ GLUE = "\ue000"
 _LEAST, _SURE = 3, 0.9
 
 
-class Types(dict[str, int]):
-    """Written word -> its number, in order of appearance."""
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self)
-        return number
+#: Written word -> its number, in order of appearance.
+Types = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ def read_stream(corpus: Corpus, types: Types) -> TokenStream:
     for document in corpus.documents:
         for turn in document:
             tokens = _DETACHED.sub(GLUE, turn.text).split()
-            numbers.extend([types[token] for token in tokens])
+            numbers.extend([types.setdefault(token, len(types)) for token in tokens])
             silences.extend(_pauses_of(turn, tokens))
             turns.append(len(numbers) - 1)
         documents.append(len(numbers) - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tokenizers import Tokenizer
 
-from cappunc_cli.features.train.dataset import Types, WindowSample, build_vocabulary
+from cappunc_cli.features.train.dataset import WindowSample, build_vocabulary
 from cappunc_cli.restoration.models.registry import find_model
 from models.lab.look_alikes import LookAlikes, look_alikes
 
@@ -13,8 +13,8 @@ TYPES = ["then", "than", "Then,", "hour", "our", "hours", "electrocardiographica
 
 
 def test_other_words_are_spelt_like_the_right_one() -> None:
-    types = Types()
-    numbers = [types[token] for token in TYPES]
+    types = {token: number for number, token in enumerate(TYPES)}
+    numbers = list(types.values())
     tokenizer = Tokenizer.from_file(str(find_model("en-fast") / "tokenizer.json"))
     vocabulary, bares = build_vocabulary(types, tokenizer)
     words, table = look_alikes(vocabulary, np.ones(len(numbers), np.int64), tokenizer)

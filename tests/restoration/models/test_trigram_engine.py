@@ -53,7 +53,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("models") / "ro"
     place.mkdir()
     types = Types()
-    numbers = np.array([types[word] for word in written(0, 400)], np.int32)
+    numbers = np.array([types.setdefault(word, len(types)) for word in written(0, 400)], np.int32)
     # About every fourth sentence ends a turn.
     ends = np.array([word[-1] in ".?" for word in written(0, 400)]) & (
         np.random.default_rng(0).random(len(numbers)) < 0.25
