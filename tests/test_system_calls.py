@@ -35,7 +35,7 @@ _OWN = (
 #: The C library asks a local service, if there is one, for the user's name, which torch needs for its cache.
 _USERS = ("socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK, 0)", 'sun_path="/var/run/nscd/socket"')
 _WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
-_OWN_TEMPORARY = re.compile(r"/\.cappunc-[0-9a-f]{16}\.tmp\Z")
+_OWN_TEMPORARY = re.compile(r"/(?:\.cappunc-[0-9a-f]{16}\.tmp|[0-9a-f]{12}-[0-9a-f]{32}\.jsonl)\Z")
 
 
 class Run:
