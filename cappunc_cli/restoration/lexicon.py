@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,32 +67,28 @@ class FormCounts(NamedTuple):
 class Lexicon:
     """The words of one language in a lexicon.
 
-    `shares` are those of the four cases among all words within sentences, empty if it has no counts.
+    `lines` are what lexicon.txt has for each bare word; `shares` those of the four cases among all words within
+    sentences, empty if it has no counts.
     """
 
     def __init__(self, lines: MutableMapping[str, str], shares: tuple[float, ...] = ()) -> None:
-        self._lines = lines
+        self.lines = lines
         self.shares = shares
 
     def counts(self, bare: str) -> FormCounts | None:
         """The counts of a bare word, without its possessive s; None if it is not listed, or without counts."""
         word = _POSSESSIVE.sub("", bare).replace("’", "'")
-        line = self._lines.get(word, "")
+        line = self.lines.get(word, "")
         if match := _COUNTS.fullmatch(line):
             *numbers, form = match.groups()
             lower, capital, upper_, mixed = (int(number or 0) for number in numbers)
             return FormCounts(lower, capital, upper_, mixed, form or "")
         return FormCounts(upper=_NUMERAL_COUNT) if not line and _NUMERAL.fullmatch(word) else None
 
-    def with_words(self, counts: Mapping[str, FormCounts]) -> Lexicon:
-        """This lexicon with other counts for some bare words."""
-        lines = {bare: "\t".join(map(str, own if own.form else own[:3])) for bare, own in counts.items()}
-        return Lexicon(ChainMap(lines, self._lines), self.shares)
-
     def get(self, bare: str) -> str | None:
         """The acronym or mixed-case form of a bare word; None if it has none."""
-        word = bare if bare in self._lines else _POSSESSIVE.sub("", bare)
-        form = self._lines.get(word, "")
+        word = bare if bare in self.lines else _POSSESSIVE.sub("", bare)
+        form = self.lines.get(word, "")
         if _COUNTS.fullmatch(form):
             counts = self.counts(word) or FormCounts()
             form = upper(word) if counts.upper >= _SURE * sum(counts[:4]) else counts.form
@@ -100,7 +96,7 @@ class Lexicon:
 
     def forms(self) -> Iterator[tuple[str, str]]:
         """All bare words that have a form, with it."""
-        return ((bare, form) for bare in self._lines if (form := self.get(bare)) is not None)
+        return ((bare, form) for bare in self.lines if (form := self.get(bare)) is not None)
 
 
 class Lexicons(dict[str, Lexicon]):
@@ -238,7 +234,8 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
             added[word] = old._replace(capital=old.capital + tuned.WITNESS)
         elif label.case is Case.UPPER and not shouted and len(word) > 1:
             added[word] = old._replace(upper=old.upper + tuned.WITNESS)
-    return lexicon.with_words(added) if added and lexicon.shares else lexicon
+    lines = {word: "\t".join(map(str, own if own.form else own[:3])) for word, own in added.items()}
+    return Lexicon(ChainMap(lines, lexicon.lines), lexicon.shares) if lines and lexicon.shares else lexicon
 
 
 def spoken_form(form: str) -> str:

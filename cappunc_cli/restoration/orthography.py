@@ -44,7 +44,7 @@ class DiacriticRestorer:
         pairs = {letter: normalize("NFD", letter)[0] for letter in conventions.diacritics}
         self._plain = str.maketrans(pairs)
         self._spellings: dict[str, list[str]] = {}
-        for word in engine.forms.known():
+        for word in engine.forms.known:
             self._spellings.setdefault(word.translate(self._plain), []).append(word)
 
     def restore(self, texts: Sequence[str]) -> list[str]:
@@ -86,7 +86,7 @@ class DiacriticRestorer:
             return [own]
         others = [s for s in self._spellings.get(own, ()) if s != own]
         # In order of frequency, as in the model.
-        known = own in self._engine.forms
+        known = own in self._engine.forms.known
         return [own, *others[:_MAX_SPELLINGS]] if known or not others else others[:_MAX_SPELLINGS]
 
 

@@ -80,9 +80,10 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
     come, is decided once.
     """
     passage.committed = len(committed)
-    is_bare = not any(columns.any() for columns in passage.written)
+    starts_over = passage.options.existing == "replace"
+    is_bare = not starts_over and not any(columns.any() for columns in passage.written)
     for rounds in range(1, _MAX_ROUNDS + 1):
-        missing = None if is_bare or passage.options.existing == "replace" else find_missing(passage)
+        missing = None if is_bare or starts_over else find_missing(passage)
         labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break

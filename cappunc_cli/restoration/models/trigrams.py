@@ -152,14 +152,15 @@ class WordForms:
     def __init__(self, model: Trigrams) -> None:
         self._tokens = {word: token for token, word in enumerate(model.words)}
         self._shares = model.shares.tolist()
-        self._forms: dict[str, list[WordForm]] = {}
+        #: The forms of all bare words that the model knows.
+        self.known: dict[str, list[WordForm]] = {}
         #: Maps bare words to their mixed-case forms.
         self.mixed: dict[str, str] = {}
         for number, word in enumerate((*model.words, *model.members)):
             if number >= FIRST_WORD and word[0] not in CLASS_SIGNS.values():
                 bare, label = strip(word)
                 token = number if number < len(model.words) else self.class_of(bare, label.case)
-                self._forms.setdefault(bare, []).append(
+                self.known.setdefault(bare, []).append(
                     WordForm(token, self._shares[number], CASE_CLASSES.index(label.case))
                 )
                 if label.case is Case.MIXED:
@@ -167,18 +168,11 @@ class WordForms:
 
     def of(self, bare: str) -> list[WordForm]:
         """The forms of a bare word in the model's spelling, or those of its classes if it is unknown; never empty."""
-        known = self._forms.get(mask_digits(bare))
+        known = self.known.get(mask_digits(bare))
         if known is None:
             tokens = ((self.class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
             known = [WordForm(token, self._shares[token], CASE_CLASSES.index(case)) for token, case in tokens]
         return known
-
-    def known(self) -> Iterator[str]:
-        """All bare words that the model knows."""
-        return iter(self._forms)
-
-    def __contains__(self, bare: str) -> bool:
-        return bare in self._forms
 
     def class_of(self, bare: str, case: Case) -> int:
         """The token of the class of a word; mixed forms are in the class of capital ones."""
@@ -209,7 +203,7 @@ class NgramEngine:
 
     def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which bare words [n] the model has only by their endings."""
-        return np.array([self._language.spelled(word) not in self.forms for word in words], np.bool_)
+        return np.array([self._language.spelled(word) not in self.forms.known for word in words], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
