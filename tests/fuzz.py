@@ -106,7 +106,7 @@ LANGUAGES = {
     "gb18030": "晚上好 伦敦 你好 吗 今天", "big5": "晚上好 倫敦 你好 嗎 許功蓋",
     "cp949": "안녕 하세요 런던 똠방 각하", "euc_kr": "안녕 하세요 런던 오늘",
     "iso2022_jp": "こんばんは ロンドン 元気 ですか", "iso2022_kr": "안녕 하세요 런던 오늘",
-    "hz": "晚上好 伦敦 你好 今天", "utf-16": "según niño добрый",
+    "hz": "晚上好 伦敦 你好 今天", "utf-7": "según niño qué été Übung добрый вечер", "utf-16": "según niño добрый",
     "utf-16-le": "según niño été", "utf-16-be": "según niño été", "utf-32": "según niño добрый",
 }  # fmt: skip
 #: All kinds of spaces and invisible characters.

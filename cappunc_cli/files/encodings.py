@@ -63,8 +63,9 @@ _SHIFTED = (
     (re.compile(rb"\x1b(?:\$[@AB]|\$\([A-Z]|\([IJ])"), ("iso2022_jp", *_JAPANESE)),
     (re.compile(rb"~\{(?:[!-w][!-~])+~\}"), ("hz",)),
 )
-#: What other bytes than those of UTF-8 may begin with or have.
-_OTHER = re.compile(rb"\A(?:\xef\xbb\xbf|[\xfe\xff]|[0-9]{3}STL)|[\0\x1b]|~\{")
+#: What such ASCII bytes have, and those of UTF-7; what other bytes than those of UTF-8 may begin with or have.
+_ESCAPES = re.compile(rb"\x1b|~\{|\+")
+_OTHER = re.compile(rb"\A(?:\xef\xbb\xbf|[\xfe\xff]|[0-9]{3}STL)|[\0\x1b+]|~\{")
 NAMING = "name it with --encoding"
 
 
@@ -172,7 +173,7 @@ def _returns(data: bytes, codec: str) -> bool:
 
 def _detected(data: bytes) -> Encoding:
     """The encoding of bytes without a byte order mark; raises BadInput if they are no text."""
-    if data.isascii() and (codec := _shifted(data)):
+    if data.isascii() and _ESCAPES.search(data) and (codec := _shifted(data)):
         return Encoding(codec)
     if b"\0" in data:
         head = data[:1024]
@@ -194,7 +195,7 @@ def _detected(data: bytes) -> Encoding:
 
 def _shifted(data: bytes) -> str:
     """The codec of ASCII bytes that are not ASCII text, or ""; raises BadInput if they cannot be written back."""
-    found = next((names for escape, names in _SHIFTED if escape.search(data)), ())
+    found = next((names for escape, names in _SHIFTED if escape.search(data)), ("utf-7",) if _is_utf7(data) else ())
     for codec in found:
         if _returns(data, codec):
             return codec
@@ -202,6 +203,20 @@ def _shifted(data: bytes) -> str:
         name = found[0].replace("iso2022_", "ISO-2022-").upper()
         raise BadInput(f"looks like {name} text that cannot be written back unchanged; convert it to UTF-8")
     return ""
+
+
+def _is_utf7(data: bytes) -> bool:
+    """Whether each `+` begins a valid UTF-7 sequence, and these contain plausible letters and signs."""
+    runs = data.count(b"+") - data.count(b"+-")
+    try:
+        beyond = [c for c in data.decode("utf-7") if c > "\x7f"] if runs else []
+    except UnicodeDecodeError:
+        return False
+    letters = [c for c in beyond if c.isalpha()]
+    # A byte order mark is a format character.
+    plausible = all(c.isalpha() or category(c)[0] in "MPSZ" or category(c) in ("Cc", "Cf") for c in beyond)
+    # Any three Base64 letters may decode to one of 20,000 Chinese characters.
+    return bool(letters) and plausible and (runs > 2 or all(c < "\u2e80" for c in letters))
 
 
 def _is_utf8(data: bytes) -> bool:

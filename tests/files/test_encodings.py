@@ -161,6 +161,11 @@ def test_a_named_encoding_changes_all_letters(said: str, codec: str) -> None:
         ("iso2022_jp", "今日 は"),
         ("iso2022_kr", "안녕 하세요"),
         ("hz", "你好"),
+        ("utf-7", "où étiez-vous"),
+        ("utf-7", "là\u00a0! où çà\u202f?"),
+        ("utf-7", "ışık"),
+        ("utf-7", "où étiez-vous \x15100_200\x15"),
+        ("utf-7", "\u200e où étiez-vous \ufeff"),
     ],
 )
 def test_encodings_of_ascii_characters_are_recognised(codec: str, said: str) -> None:
@@ -175,6 +180,7 @@ def test_encodings_of_ascii_characters_are_recognised(codec: str, said: str) -> 
     [
         (b"\x1b$B:#F|\x1b$B$O\x1b(B\n", "ISO-2022"),
         (b"\x1b$)C\n\x0e>H\x0f\x0e3g\x0f\n", "ISO-2022-KR"),
+        (b"o+APk- est-tu pass+AOk +AOA- no+AOs-l+ACE-\n", "UTF-7"),
     ],
 )
 def test_encodings_that_cannot_be_written_back_are_refused(data: bytes, name: str) -> None:
