@@ -123,13 +123,16 @@ def _whole_cues(spans: Sequence[UnrestoredSpan], words: Sequence[Word]) -> list[
     return grown
 
 
-def examine(opened: Opened) -> Examined:
-    """Let the models read a document that has words."""
+def examine(opened: Opened, known: Examined | None = None) -> Examined:
+    """Let the models read a document that has words; of one that is `known`, only what has changed in its letters."""
     found: list[ExaminedStretch] = []
+    before = {} if known is None else {one.read.bare: one.rows for one in known.stretches}
     for fixer, numbers, part, progress in opened.parts():
         model, options = fixer.model, fixer.options
         read = as_read(part.words, model, options)
-        rows = probabilities(read.parts, model, options, progress)
+        rows = before.get(read.bare)
+        if rows is None:
+            rows = probabilities(read.parts, model, options, progress)
         passage = read_passage(read.parts, rows, model, options)
         found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), fixer))
     return Examined(found)

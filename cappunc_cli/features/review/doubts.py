@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from cappunc_cli.api import How, Source, opened
 from cappunc_cli.features.review.decisions import sha256
-from cappunc_cli.files.inspection import Report, examine, positions, span_entries
+from cappunc_cli.files.inspection import Examined, Report, examine, positions, span_entries
 from cappunc_cli.pages.review_page import word_data
 
 if TYPE_CHECKING:
@@ -87,13 +87,15 @@ def _text(document: Document, at: int) -> str:
     return " ".join(" ".join(near).split())
 
 
-def page_data(opened: Opened, data: bytes, name: str, below: float) -> Report:
-    """The data that review.js reads, of a file with this content (`data`)."""
+def page_data(
+    opened: Opened, data: bytes, name: str, below: float, known: Examined | None = None
+) -> tuple[Report, Examined | None]:
+    """The data that review.js reads, and what is `known` of the file when only its marks and case have changed."""
     document = opened.document
     found = word_data(document, name) | {"sha256": sha256(data)}
     if not document.words:
-        return found
-    text = examine(opened)
+        return found, None
+    text = examine(opened, known)
     doubts = text.doubts(below)
     certainty = found["sure"]
     for doubt in (*text.doubts(1.0), *doubts):
@@ -104,4 +106,4 @@ def page_data(opened: Opened, data: bytes, name: str, below: float) -> Report:
     ]
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
     found["language"] = opened.language.code
-    return found
+    return found, text

@@ -31,7 +31,7 @@ from cappunc_cli.pages.review_page import compared, review_page
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Fixers
-    from cappunc_cli.files.inspection import Report
+    from cappunc_cli.files.inspection import Examined, Report
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0
@@ -61,6 +61,7 @@ class ReviewSession:
         self._piped = read_bytes(job.source) if is_pipe(job.source) else None
         #: What there is to say of the file's languages, once it was read.
         self.note = ""
+        self._known: Examined | None = None
         self._ours: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -70,7 +71,7 @@ class ReviewSession:
         text, encoding = decode(data, self.fixers.request.encoding)
         opened = self.fixers.open(text, self.job.name, encoding)
         self.note = opened.note
-        found = page_data(opened, data, self.job.name, self.below)
+        found, self._known = page_data(opened, data, self.job.name, self.below, self._known)
         found |= {"encoding": self.fixers.request.encoding, "in_place": self.in_place, "writable": self._piped is None}
         if self.other is None:
             return found
