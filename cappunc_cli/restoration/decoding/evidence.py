@@ -84,8 +84,7 @@ def evidence(passage: Passage, missing: Missing | None = None) -> Evidence:
         # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in labels]) | passage.followed
         known.marks = np.where(bound & (marks != NONE), marks, _FREE)
-        style = writing_style(passage.bare, cases, marks)
-        if not (style.upper or style.title):
+        if cases.any() and not ((style := writing_style(passage.bare, cases, marks)).upper or style.title):
             # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
             known.cases = np.where(cases >= UPPER, cases, _FREE)
             known.capitals = (cases == CAPITAL) & ~passage.cue_starts
