@@ -1,6 +1,8 @@
 """Readable transcripts: paragraphs with names, times and links as text, Markdown, HTML and DOCX; and words as JSON.
 
-A new paragraph starts with a new speaker, after a long pause, and within a long turn at the end of a sentence.
+A new paragraph starts with a new speaker, after a long pause or with a new topic: a sentence end before and after which
+the words have little in common (TextTiling, Hearst 1997), frequent words aside. A turn is split at the sentence ends
+that give the lowest total cost.
 """
 
 from __future__ import annotations
@@ -8,10 +10,12 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
+from math import sqrt
 from typing import Any
 
 from cappunc_cli.document.labels import cached_strip
@@ -23,23 +27,67 @@ from cappunc_cli.layout.line_breaks import ends_sentence
 from cappunc_cli.layout.xml_files import checked_xml
 from cappunc_cli.pages.html_page import HtmlPage
 
-#: A paragraph ends at a sentence end with a silence of _SILENCE (ms); once it has _LONG words, at one with a silence of
-#: _BREATH; once it has _LONGEST words, at any.
-_SILENCE, _BREATH, _LONG, _LONGEST = 4_000, 1_000, 60, 120
+#: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
+_USUAL, _TOLERANCE = 90, 70
+#: A silence (ms) at a sentence end that always ends a paragraph, and the silence that counts as much as a full shift.
+_SILENCE, _BREATH = 4_000, 1_500
+#: How many words on each side are compared for a shift, and the least letters of a word that counts there.
+_BLOCK, _SHORTEST = 60, 4
 
 
 def paragraphs(words: Sequence[Word], texts: Sequence[str], language: Language) -> list[tuple[int, int]]:
     """Split words into paragraphs; returns (start, stop) word indices of each. `texts` are the restored words."""
+    silence = [pause or 0 for pause in pauses(words)]
+    turns = turn_ends(words)
+    ends = [ends_sentence(text, language) or cached_strip(text)[1].mark == "…" for text in texts]
     found: list[tuple[int, int]] = []
     start = 0
-    for stop, (text, pause, turn) in enumerate(zip(texts, pauses(words), turn_ends(words), strict=True), 1):
-        length = stop - start
-        needed = 0 if length >= _LONGEST else _BREATH if length >= _LONG else _SILENCE
-        ends = ends_sentence(text, language) or cached_strip(text)[1].mark == "…"
-        if turn or stop == len(texts) or (ends and (pause or 0) >= needed):
-            found.append((start, stop))
+    for stop in range(1, len(texts) + 1):
+        silent_end = ends[stop - 1] and silence[stop - 1] >= _SILENCE
+        if stop == len(texts) or turns[stop - 1] or silent_end:
+            inner = [end for end in range(start + 1, stop) if ends[end - 1]] if stop - start > _USUAL else []
+            found += _split(start, stop, inner, [_gain(texts, end, silence, language) for end in inner])
             start = stop
     return found
+
+
+def _split(start: int, stop: int, ends: Sequence[int], gains: Sequence[float]) -> list[tuple[int, int]]:
+    """The cheapest split of words[start:stop] at some of its sentence ends, by dynamic programming."""
+    places = [start, *ends, stop]
+    gain_at = [0.0, *gains, 0.0]
+    costs, previous = [0.0], [0]
+    for b in range(1, len(places)):
+        options = []
+        for a in range(b - 1, -1, -1):
+            length = places[b] - places[a]
+            if length > 4 * _USUAL and b - a > 1:
+                break
+            options.append((costs[a] + ((length - _USUAL) / _TOLERANCE) ** 2 - gain_at[b], a))
+        cost, a = min(options)
+        costs.append(cost)
+        previous.append(a)
+    path = [len(places) - 1]
+    while path[-1]:
+        path.append(previous[path[-1]])
+    path.reverse()
+    return [(places[a], places[b]) for a, b in pairwise(path)]
+
+
+def _gain(texts: Sequence[str], at: int, silence: Sequence[int], language: Language) -> float:
+    """The evidence for a new paragraph before a word: up to 1 for a change of vocabulary, up to 1 for a pause."""
+    before, after = (_content(part, language) for part in (texts[max(at - _BLOCK, 0) : at], texts[at : at + _BLOCK]))
+    return 1 - _cosine(before, after) + min(silence[at - 1] / _BREATH, 1.0)
+
+
+def _content(texts: Sequence[str], language: Language) -> Counter[str]:
+    """Counts of the content words."""
+    bare = (cached_strip(text)[0] for text in texts)
+    return Counter(word for word in bare if len(word) >= _SHORTEST and word not in language.frequent)
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    norm = sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
+    return sum(n * other[word] for word, n in one.items()) / norm if norm else 0.0
 
 
 #: Markdown markup within a line, and at its beginning.
@@ -117,7 +165,7 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
     for part in found:
         if part.name:
             parts.append(f"<h2>{escape(part.name)}</h2>")
-        time = f"<time>{part.time}</time>" if part.time else ""
+        time = f'<time datetime="PT{_iso(part.time)}">{part.time}</time>' if part.time else ""
         pieces = (
             f'<a href="{escape(address)}">{escape(piece)}</a>' if address else escape(piece)
             for piece, address in _linked(part.text)
@@ -127,24 +175,54 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
     return HtmlPage(title, body, language=language or "und").html()
 
 
+def _iso(time: str) -> str:
+    hours, minutes, seconds = time.split(":")
+    return f"{int(hours)}H{int(minutes)}M{int(seconds)}S"
+
+
 def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:
     try:
         import docx
+        from docx.shared import Pt, RGBColor
     except ImportError:
         raise CappuncError(f"DOCX needs python-docx; {install_extra('docx')}") from None
     made = docx.Document()
     made.core_properties.title, made.core_properties.language = title, language
+    for name, size in (("Heading 1", 18), ("Heading 2", 11)):
+        heading = made.styles[name].font
+        heading.name, heading.size, heading.color.rgb = "Calibri", Pt(size), RGBColor(0x1F, 0x22, 0x26)
+    normal = made.styles["Normal"]
+    normal.font.name, normal.font.size = "Calibri", Pt(11)
+    normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(8), 1.25
     made.add_heading(checked_xml(title, "DOCX"), 1)
     for part in found:
         if part.name:
             made.add_heading(checked_xml(part.name, "DOCX"), 2)
         paragraph = made.add_paragraph()
         if part.time:
-            paragraph.add_run(f"{part.time}  ").italic = True
-        paragraph.add_run(checked_xml(part.text, "DOCX"))
+            run = paragraph.add_run(f"{part.time}  ")
+            run.font.size, run.font.color.rgb = Pt(9), RGBColor(0x5C, 0x62, 0x6C)
+        for piece, address in _linked(part.text):
+            run = paragraph.add_run(checked_xml(piece, "DOCX"))
+            if address:
+                _link(paragraph, run, address)
     output = io.BytesIO()
     made.save(output)
     return output.getvalue()
+
+
+def _link(paragraph: Any, run: Any, address: str) -> None:
+    """Make a link of a run; python-docx reads links and has no method to write one."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+    from docx.shared import RGBColor
+
+    run.font.underline, run.font.color.rgb = True, RGBColor(0xB9, 0x3C, 0x0B)
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    link.append(run._r)
+    paragraph._p.append(link)
 
 
 #: The readable formats, with a writer of paragraphs, a title and a language each.

@@ -316,11 +316,13 @@ def test_a_pause_after_an_abbreviation_or_an_initial_begins_no_paragraph() -> No
     assert paragraphs(words, texts, language("en")) == [(0, 8), (8, 11)]
 
 
-def test_a_long_turn_is_parted_at_a_breath_or_else_at_the_end_of_a_sentence() -> None:
-    texts = ("The harbour sailors mended their boats before the stormy tide. " * 30).split()
-    starts = [400 * i + 1_500 * (i >= 80) for i in range(len(texts))]  # a breath after the eighth sentence
-    words = [Word(text, start, start + 300) for text, start in zip(texts, starts, strict=True)]
-    assert paragraphs(words, texts, language("en")) == [(0, 80), (80, 200), (200, 300)]
+def test_a_paragraph_begins_where_the_subject_shifts() -> None:
+    boats = "The harbour sailors mended their fishing boats before the stormy tide. " * 7
+    bread = "Then bakers kneaded sourdough bread dough inside warm village ovens. " * 7
+    texts = f"{boats}{bread}".split()
+    found = paragraphs([Word(text) for text in texts], texts, language("en"))
+    assert len(boats.split()) in [stop for _, stop in found]
+    assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
 
 
 @given(st.lists(st.sampled_from(["yes.", "no", "maybe,", "then", "London!"]), max_size=400), st.integers(1, 50))
@@ -631,6 +633,7 @@ def test_html_and_docx_are_readable(tmp_path: Path) -> None:
     assert [p.text for p in made.paragraphs] == [
         "a", "Anna", "See www.example.org/a_b & <b> me.", "Bob", "Why?", "Anna", "Ah.",
     ]  # fmt: skip
+    assert [link.address for p in made.paragraphs for link in p.hyperlinks] == ["https://www.example.org/a_b"]
 
 
 def test_markdown_is_read_again_with_its_speakers(tmp_path: Path) -> None:
