@@ -11,12 +11,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from io import BufferedIOBase
 from pathlib import Path, PurePath
 from typing import TextIO
 
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import read_url, url_exists, write_url
+
+if sys.platform != "win32":
+    import fcntl
 
 #: Attributes that depend on the content, which the kernel sets itself.
 _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
@@ -41,21 +45,27 @@ def write_atomic(path: Path, data: bytes) -> None:
             raise PermissionError(13, "is read-only", str(target))
         # One name for each target, so that the next run replaces what a killed one leaves.
         part = target.parent / f".cappunc-{content_hash(os.fsencode(target.name))[:16]}.tmp"
-        part.unlink(missing_ok=True)
+        with suppress(FileNotFoundError), part.open("rb") as left:
+            _lock(left, path)
+            if sys.platform == "win32":
+                left.close()  # an open file cannot be removed or renamed there
+            part.unlink()
         # The system applies the umask: it cannot be queried without changing it, for all threads.
         opener = partial(os.open, mode=0o666 if found is None else stat.S_IMODE(found.st_mode))
-        try:
-            with open(part, "xb", opener=opener) as file:
+        with open(part, "xb", opener=opener) as file:
+            _lock(file, path)
+            try:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-                if not os.path.samestat(os.fstat(file.fileno()), part.stat()):
-                    raise CappuncError("is being written by another run", str(path))
-            if found is not None:
-                _copy_attributes(target, found, part)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+                if found is not None:
+                    _copy_attributes(target, found, part)
+                if sys.platform == "win32":
+                    file.close()
+                part.replace(target)
+            except BaseException:
+                part.unlink()
+                raise
         with suppress(OSError):  # as on Windows
             directory = os.open(target.parent, os.O_RDONLY)
             try:
@@ -65,6 +75,19 @@ def write_atomic(path: Path, data: bytes) -> None:
     except OSError as error:
         # Name the file itself rather than the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _lock(part: BufferedIOBase, path: Path) -> None:
+    """Hold a temporary file of `path` until it is closed; raises CappuncError if another run does."""
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):  # a file system without locks
+        try:
+            fcntl.flock(part.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CappuncError("is being written by another run", str(path)) from None
+    if not os.fstat(part.fileno()).st_nlink:  # another run took it for a leftover before it was locked
+        raise CappuncError("is being written by another run", str(path))
 
 
 def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:

@@ -179,13 +179,16 @@ def test_errors_of_an_unwritable_directory_name_the_result(tmp_path: Path) -> No
 
 WRITER = """
 import sys
+from contextlib import suppress
 from pathlib import Path
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.storage import write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:
     for content in contents:
-        write_atomic(Path(sys.argv[1]), content)
+        with suppress(CappuncError, OSError):
+            write_atomic(Path(sys.argv[1]), content)
 """
 
 
@@ -204,6 +207,22 @@ def test_a_killed_writer_never_leaves_a_partial_file(tmp_path: Path) -> None:
     assert all(p.name.startswith(".cappunc-") for p in tmp_path.iterdir() if p != target)
     write_atomic(target, b"whole")
     assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
+
+
+def test_of_two_writers_of_one_file_each_writes_all_or_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "a.srt"
+    whole = {b"A" * 3_000_000, b"B" * 3_000_000}
+    target.write_bytes(b"A" * 3_000_000)
+    command = [sys.executable, "-c", WRITER, str(target)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as one, subprocess.Popen(command, stdout=-1) as other:
+        for process in (one, other):
+            assert process.stdout is not None
+            process.stdout.readline()
+        found = [target.read_bytes() in whole for _ in range(100)]
+        one.kill()
+        other.kill()
+    assert all(found)
+    assert target.read_bytes() in whole
 
 
 def test_another_target_s_temporary_file_is_left_alone(tmp_path: Path) -> None:
