@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 def train(_context: typer.Context, options: TrainOptions) -> None:
     """Train the model, or go on with what an earlier run has learnt."""
     options = _checked(options)
+    # torch leaves the directory of its compiled kernels behind in the system's temporary directory.
+    compiled = TemporaryDirectory()
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
+    atexit.register(compiled.cleanup)
     from cappunc_cli.features.train.custom_model import build_custom_model, has_learnt
 
     def kept() -> str:
