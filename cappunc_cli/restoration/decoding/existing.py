@@ -319,9 +319,8 @@ def _chain(by_marks: Floats, by_case: Floats, prior: Floats, step: int, switch: 
     The evidence is the log-likelihood (nats) of the whole text.
     """
     marks, cases = used = np.nonzero(prior)
-    both = np.log(np.maximum(by_marks[:, marks], 1e-4)) + np.log(
-        np.maximum(by_case[:, _END_SHARES[marks], cases], 1e-4)
-    )
+    by_ends = by_case[:, _END_SHARES[marks], cases]
+    both = np.log(np.maximum(by_marks[:, marks], 1e-4)) + np.log(np.maximum(by_ends, 1e-4))
     logs = np.add.reduceat(both, np.arange(0, len(both), step), 0)
     most = logs.max(1, keepdims=True)
     gains, nats, start = np.exp(logs - most), float(most.sum()), prior[used]
