@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
 
 import numpy as np
 import numpy.typing as npt
@@ -305,43 +304,48 @@ def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
 
     Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
     """
-    even, nats = _chain(by_marks, by_case, _PRIOR, tuned.STEP, tuned.SWITCH)
-    chains = [(even, nats), *(_chain(by_marks, by_case, _PATCHY, 1, switch) for switch in tuned.PATCHY_SWITCHES)]
-    evidence = np.array([nats, *(more - tuned.PATCHY_COST for _, more in chains[1:])])
+    even, nats = _chains(by_marks, by_case, _PRIOR, tuned.STEP, [tuned.SWITCH])
+    patchy, patchy_nats = _chains(by_marks, by_case, _PATCHY, 1, tuned.PATCHY_SWITCHES)
+    evidence = np.append(nats, patchy_nats - tuned.PATCHY_COST)
     weights = np.exp(evidence - evidence.max()).astype(np.float32)
-    found: Floats = sum(weight * states for weight, (states, _) in zip(weights / weights.sum(), chains, strict=True))
+    found: Floats = sum(
+        weight * states for weight, states in zip(weights / weights.sum(), (*even, *patchy), strict=True)
+    )
     return found
 
 
-def _chain(by_marks: Floats, by_case: Floats, prior: Floats, step: int, switch: float) -> tuple[Floats, float]:
-    """The probabilities [n, marks, cases] of states that may change before every `step`th word, and their evidence.
+def _chains(
+    by_marks: Floats, by_case: Floats, prior: Floats, step: int, switches: Sequence[float]
+) -> tuple[list[Floats], Floats]:
+    """The probabilities [n, marks, cases] of states that change with each of the `switches`, and their evidence.
 
-    The evidence is the log-likelihood (nats) of the whole text.
+    They may change before every `step`th word. The evidence is the log-likelihood (nats) of the whole text.
     """
     marks, cases = used = np.nonzero(prior)
     by_ends = by_case[:, _END_SHARES[marks], cases]
     both = np.log(np.maximum(by_marks[:, marks], 1e-4)) + np.log(np.maximum(by_ends, 1e-4))
     logs = np.add.reduceat(both, np.arange(0, len(both), step), 0)
     most = logs.max(1, keepdims=True)
-    gains, nats, start = np.exp(logs - most), float(most.sum()), prior[used]
-    forward = np.empty_like(gains)
-    state = start
+    gains, start, change = np.exp(logs - most), prior[used], np.array(switches, np.float32)[:, None]
+    stay, fresh = 1 - change, change * start
+    forward = np.empty((len(gains), *fresh.shape), np.float32)
+    totals = np.empty((len(gains), len(change)))
+    state = np.broadcast_to(start, fresh.shape)
     for i, gain in enumerate(gains):
         state = state * gain
-        total = state.sum()
-        nats += log(total)
-        forward[i] = state = state / total
-        state = (1 - switch) * state + switch * start
-    back = np.ones_like(start)
+        totals[i] = total = state.sum(1)
+        forward[i] = state = state / total[:, None]
+        state = stay * state + fresh
+    back = np.ones_like(fresh)
     for i in range(len(gains) - 1, -1, -1):
         forward[i] *= back
         back = back * gains[i]
-        back = (1 - switch) * back + switch * (start @ back)
-        back /= back.max()
-    forward /= forward.sum(1, keepdims=True)
-    found = np.zeros((len(by_marks), *prior.shape), np.float32)
-    found[:, marks, cases] = np.repeat(forward, step, 0)[: len(found)]
-    return found, nats
+        back = stay * back + change * (back @ start)[:, None]
+        back /= back.max(1, keepdims=True)
+    forward /= forward.sum(2, keepdims=True)
+    found = np.zeros((len(change), len(by_marks), *prior.shape), np.float32)
+    found[:, :, marks, cases] = np.repeat(forward, step, 0)[: len(by_marks)].swapaxes(0, 1)
+    return list(found), np.log(totals).sum(0) + most.sum()
 
 
 def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
