@@ -75,9 +75,8 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
-    fixing the result again would not either. A text without marks and capitals lacks all of them; its result needs no
-    further round, unless new periods show abbreviations. The end of a text so far, most of whose words are still to
-    come, is decided once.
+    fixing the result again would not either. In the first, a text without marks and capitals lacks all of them. The end
+    of a text so far, most of whose words are still to come, is decided once.
     """
     passage.committed = len(committed)
     starts_over = passage.options.existing == "replace"
@@ -87,10 +86,7 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
         labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break
-        known, passage = passage.posteriors.has, replace(passage, labels=labels)
-        if is_bare and (known == passage.posteriors.has).all():
-            break
-        is_bare = False
+        passage, is_bare = replace(passage, labels=labels), False
     return labels
 
 
