@@ -80,9 +80,9 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
     """
     passage.committed = len(committed)
     starts_over = passage.options.existing == "replace"
-    is_bare = not starts_over and not any(columns.any() for columns in passage.written)
+    is_bare = was_bare = not starts_over and not any(columns.any() for columns in passage.written)
     for rounds in range(1, _MAX_ROUNDS + 1):
-        missing = None if is_bare or starts_over else find_missing(passage)
+        missing = None if is_bare or starts_over else find_missing(passage, not was_bare)
         labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break

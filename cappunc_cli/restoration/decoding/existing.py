@@ -89,8 +89,8 @@ class Missing:
         return within, ends, capitals
 
 
-def find_missing(passage: Passage) -> Missing:
-    """Estimate what is missing in a passage; its posteriors must be those of all marks."""
+def find_missing(passage: Passage, patchy: bool = True) -> Missing:
+    """Estimate what is missing in a passage, which may be `patchy`; its posteriors must be those of all marks."""
     cases, marks = passage.written
     text = passage.posteriors
     kinds = _KINDS[marks]
@@ -103,7 +103,7 @@ def find_missing(passage: Passage) -> Missing:
     expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
     capitals = _expect_capitals(passage, cases, kinds, expected)
     by_marks = _mark_likelihoods(expected, kinds) ** _weights(passage.bare, expected)[:, None]
-    states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals))
+    states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
     by_case, by_marks = states.sum(1), states.sum(2)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
@@ -299,17 +299,19 @@ _PRIOR = _prior()
 _PATCHY = _patchy_prior()
 
 
-def _forward_backward(by_marks: Floats, by_case: Floats) -> Floats:
+def _forward_backward(by_marks: Floats, by_case: Floats, patchy: bool) -> Floats:
     """The probabilities [n, marks, cases] of the states at each word.
 
     Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
     """
     even, nats = _chains(by_marks, by_case, _PRIOR, tuned.STEP, [tuned.SWITCH])
-    patchy, patchy_nats = _chains(by_marks, by_case, _PATCHY, 1, tuned.PATCHY_SWITCHES)
-    evidence = np.append(nats, patchy_nats - tuned.PATCHY_COST)
+    if not patchy:
+        return even[0]
+    changing, more = _chains(by_marks, by_case, _PATCHY, 1, tuned.PATCHY_SWITCHES)
+    evidence = np.append(nats, more - tuned.PATCHY_COST)
     weights = np.exp(evidence - evidence.max()).astype(np.float32)
     found: Floats = sum(
-        weight * states for weight, states in zip(weights / weights.sum(), (*even, *patchy), strict=True)
+        weight * states for weight, states in zip(weights / weights.sum(), (*even, *changing), strict=True)
     )
     return found
 
