@@ -64,7 +64,7 @@ def write_atomic(path: Path, data: bytes) -> None:
                     file.close()
                 part.replace(target)
             except BaseException:
-                part.unlink()
+                part.unlink(missing_ok=True)  # it may have been renamed already
                 raise
         with suppress(OSError):  # as on Windows
             directory = os.open(target.parent, os.O_RDONLY)
@@ -102,19 +102,23 @@ def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
         except OSError as error:
             raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
     if sys.platform == "linux":
-        wanted: dict[str, bytes] = {}  # access control lists among them
-        existing = set[str]()
-        with suppress(OSError):  # not supported by the file system
-            existing = set(os.listxattr(new)) - _CONTENT_HASHES
-            wanted = {name: os.getxattr(old, name) for name in set(os.listxattr(old)) - _CONTENT_HASHES}
+        wanted, existing = _attributes(old), _attributes(new)
         try:
-            for name in existing - wanted.keys():  # inherited from the directory
+            for name in existing.keys() - wanted.keys():  # inherited from the directory
                 os.removexattr(new, name)
-            for name, value in wanted.items():
+            for name, value in wanted.items() - existing.items():  # others may be the system's alone to set
                 os.setxattr(new, name, value)
         except OSError as error:
             raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
     new.chmod(stat.S_IMODE(found.st_mode))
+
+
+def _attributes(path: Path) -> dict[str, bytes]:
+    """The extended attributes of a file, including access control lists."""
+    try:
+        return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _CONTENT_HASHES}
+    except OSError:
+        return {}  # not supported by the file system
 
 
 #: The name of standard input and output on the command line.
