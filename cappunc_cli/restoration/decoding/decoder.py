@@ -75,18 +75,20 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
-    fixing the result again would not either. In the first, a text without marks and capitals lacks all of them. The end
-    of a text so far, most of whose words are still to come, is decided once.
+    fixing the result again would not either. In the first, a text without marks and capitals lacks all of them; in
+    later ones it has none but ours, which are no bare captions among whole ones. The end of a text so far, most of
+    whose words are still to come, is decided once.
     """
     passage.committed = len(committed)
     starts_over = passage.options.existing == "replace"
-    is_bare = was_bare = not starts_over and not any(columns.any() for columns in passage.written)
+    is_bare = not any(columns.any() for columns in passage.written)
     for rounds in range(1, _MAX_ROUNDS + 1):
-        missing = None if is_bare or starts_over else find_missing(passage, not was_bare)
+        known = not starts_over and not (is_bare and rounds == 1)
+        missing = find_missing(passage, not is_bare) if known else None
         labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
             break
-        passage, is_bare = replace(passage, labels=labels), False
+        passage = replace(passage, labels=labels)
     return labels
 
 
