@@ -35,7 +35,7 @@ _GONE = 1 - _SHARES
 _WRITERS = 1, 0.75, 0.5, 0.25
 #: The states of marks: the share of the marks within sentences that show, and the place in _SHARES of that of the
 #: sentence ends. Whatever its writer sets, a text lacks as many of either, but it may also lack all of one kind.
-_WITHIN_SHARES = np.append(np.outer(_WRITERS, _SHARES), _SHARES[[0, 0, -1]])
+_WITHIN_SHARES = np.append(np.outer(_WRITERS, _SHARES), _SHARES[[0, 0, -1]]).astype(np.float32)
 _END_SHARES = np.array([*range(len(_SHARES))] * len(_WRITERS) + [2, len(_SHARES) - 1, 0])
 #: The shares of both that are missing in each state: few commas are a style.
 _MISSING = _GONE[np.stack([_END_SHARES, _END_SHARES], 1)]
@@ -103,8 +103,7 @@ def find_missing(passage: Passage, patchy: bool = True) -> Missing:
     expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
     capitals = _expect_capitals(passage, cases, kinds, expected)
     by_marks = _mark_likelihoods(expected, kinds) ** _weights(passage.bare, expected)[:, None]
-    states = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
-    by_case, by_marks = states.sum(1), states.sum(2)
+    by_marks, by_case = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
@@ -299,34 +298,35 @@ _PRIOR = _prior()
 _PATCHY = _patchy_prior()
 
 
-def _forward_backward(by_marks: Floats, by_case: Floats, patchy: bool) -> Floats:
-    """The probabilities [n, marks, cases] of the states at each word.
+def _forward_backward(by_marks: Floats, by_case: Floats, patchy: bool) -> tuple[Floats, Floats]:
+    """The probabilities of the states of marks [n, marks] and of capitals [n, cases] at each word.
 
     Given the likelihoods of the marks [n, marks], and of the cases for each share of sentence ends [n, ends, cases].
     """
-    even, nats = _chains(by_marks, by_case, _PRIOR, tuned.STEP, [tuned.SWITCH])
+    log_marks, log_cases = (np.log(np.maximum(likelihoods, 1e-4)) for likelihoods in (by_marks, by_case))
+    [even], nats = _chains(log_marks, log_cases, _PRIOR, tuned.STEP, [tuned.SWITCH])
     if not patchy:
-        return even[0]
-    changing, more = _chains(by_marks, by_case, _PATCHY, 1, tuned.PATCHY_SWITCHES)
+        return even
+    changing, more = _chains(log_marks, log_cases, _PATCHY, 1, tuned.PATCHY_SWITCHES)
     evidence = np.append(nats, more - tuned.PATCHY_COST)
     weights = np.exp(evidence - evidence.max()).astype(np.float32)
-    found: Floats = sum(
-        weight * states for weight, states in zip(weights / weights.sum(), (*even, *changing), strict=True)
-    )
-    return found
+    weights /= weights.sum()
+    marks, cases = zip(even, *changing, strict=True)
+    return sum(map(np.multiply, weights, marks)), sum(map(np.multiply, weights, cases))
 
 
 def _chains(
-    by_marks: Floats, by_case: Floats, prior: Floats, step: int, switches: Sequence[float]
-) -> tuple[list[Floats], Floats]:
-    """The probabilities [n, marks, cases] of states that change with each of the `switches`, and their evidence.
+    log_marks: Floats, log_cases: Floats, prior: Floats, step: int, switches: Sequence[float]
+) -> tuple[list[tuple[Floats, Floats]], Floats]:
+    """The probabilities, as from `_forward_backward`, of chains that change with each of the `switches`.
 
-    They may change before every `step`th word. The evidence is the log-likelihood (nats) of the whole text.
+    The states [marks, cases] with a `prior` may change before every `step`th word. Also returns the evidence for each
+    chain, the log-likelihood (nats) of the whole text.
     """
     marks, cases = used = np.nonzero(prior)
-    by_ends = by_case[:, _END_SHARES[marks], cases]
-    both = np.log(np.maximum(by_marks[:, marks], 1e-4)) + np.log(np.maximum(by_ends, 1e-4))
-    logs = np.add.reduceat(both, np.arange(0, len(both), step), 0)
+    at = np.arange(0, len(log_marks), step)
+    logs = np.add.reduceat(log_marks, at)[:, marks]
+    logs += np.add.reduceat(log_cases, at)[:, _END_SHARES[marks], cases]
     most = logs.max(1, keepdims=True)
     gains, start, change = np.exp(logs - most), prior[used], np.array(switches, np.float32)[:, None]
     stay, fresh = 1 - change, change * start
@@ -345,9 +345,12 @@ def _chains(
         back = stay * back + change * (back @ start)[:, None]
         back /= back.max(1, keepdims=True)
     forward /= forward.sum(2, keepdims=True)
-    found = np.zeros((len(change), len(by_marks), *prior.shape), np.float32)
-    found[:, :, marks, cases] = np.repeat(forward, step, 0)[: len(by_marks)].swapaxes(0, 1)
-    return list(found), np.log(totals).sum(0) + most.sum()
+    # Sums over the states with the same marks, and over those with the same cases.
+    by_marks, by_case = (
+        np.repeat(forward @ np.eye(size, dtype=np.float32)[place], step, 0)[: len(log_marks)].swapaxes(0, 1)
+        for size, place in zip(prior.shape, used, strict=True)
+    )
+    return [*zip(by_marks, by_case, strict=True)], np.log(totals).sum(0) + most.sum()
 
 
 def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
