@@ -22,6 +22,7 @@ from cappunc_cli.document.labels import (
     MARKS,
     MIXED,
     QUOTES,
+    TERMINAL,
     UPPER,
     Case,
     Label,
@@ -64,7 +65,7 @@ _DASH = MARK_CLASSES.index("—")
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
 #: For each mark, the column of `Evidence.gap_cost`.
-_KIND = np.isin(np.arange(len(MARK_CLASSES)), ENDS).astype(np.intp)
+_KIND = np.array([0 if mark == "," else 1 if mark in TERMINAL else 2 for mark in MARK_CLASSES])
 
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5

@@ -48,8 +48,9 @@ class Evidence:
 
     `marks` and `cases` are the columns of fixed labels, -1 where free. `capital_odds` are nats for any capital form,
     and `start_odds` those for a sentence start in the case that is written. `capitals` flags existing capitals that can
-    be trusted; where the word is no name they show the start of a sentence. `gap_cost` [n, 2] are nats against a new
-    mark within a sentence, and against a sentence end. `free_start` words may begin a sentence in lower case.
+    be trusted; where the word is no name they show the start of a sentence. `gap_cost` [n, 3] are nats against a new
+    comma, against a sentence end, and against other marks, which stand for either. `free_start` words may begin a
+    sentence in lower case.
     """
 
     marks: Numbers
@@ -66,7 +67,7 @@ def no_evidence(count: int) -> Evidence:
     marks, cases = np.full((2, count), -1, np.int8)
     capitals, free_start = np.zeros((2, count), np.bool_)
     capital_odds, start_odds = np.zeros((2, count), np.float32)
-    return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 2), np.float32), free_start, start_odds)
+    return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 3), np.float32), free_start, start_odds)
 
 
 def evidence(passage: Passage, missing: Missing | None = None) -> Evidence:
@@ -137,7 +138,7 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing) -> None:
     known.capital_odds = np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32)
     known.start_odds = np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32)
     known.capitals = ~upper & ~missing.layout & (cases == CAPITAL)
-    known.gap_cost = np.stack(costs, 1).astype(np.float32)
+    known.gap_cost = np.stack([*costs, np.minimum(*costs)], 1).astype(np.float32)
 
 
 def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], Flags]:

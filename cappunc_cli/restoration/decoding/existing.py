@@ -41,10 +41,10 @@ _END_SHARES = np.array([*range(len(_SHARES))] * len(_WRITERS) + [2, len(_SHARES)
 _MISSING = _GONE[np.stack([_END_SHARES, _END_SHARES], 1)]
 _MISSING[-3:, 0] = 1 - _WITHIN_SHARES[-3:]
 #: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
-#: pauses written down, one with only `:` has speaker names.
+#: pauses written down, one with only `:` has speaker names, and `;` stands for a comma or for a period.
 _NO_MARK, _WITHIN, _END, _OTHER = range(4)
 _KINDS = np.array(
-    [_NO_MARK if not m else _END if m in TERMINAL else _WITHIN if m in ",;" else _OTHER for m in MARK_CLASSES], np.int8
+    [_NO_MARK if not m else _END if m in TERMINAL else _WITHIN if m == "," else _OTHER for m in MARK_CLASSES], np.int8
 )
 #: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")

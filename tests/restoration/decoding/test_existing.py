@@ -11,8 +11,10 @@ import pytest
 from passages import CONFIG, likely, passage, taken_apart
 
 from cappunc_cli.document.labels import Case, Label
+from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import UnrestoredSpan, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.options import Options
 
 
@@ -34,14 +36,26 @@ class Prose:
             self.rows.append(likely(Case.CAPITAL, mark, case_p=capital, mark_p=sure))
             start = sure if mark == "." else 0.0
 
-    def missing(self, shown: list[Label], cues: Sequence[int] = (), fillers: Sequence[int] = ()) -> Missing:
-        """What is missing from the labels `shown`; cues begin with the words `cues`, and the `fillers` are all `um`."""
+    def passage(self, shown: list[Label], fillers: Sequence[int] = ()) -> Passage:
+        """The words with the labels `shown`; all differ, but that the `fillers` are `um`."""
         count = len(self.labels)
         words = [f"w{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}{chr(97 + i // 676)}" for i in range(count)]
         for i in fillers:
             words[i] = "um"
-        text = passage(np.array(self.rows, np.float32), words, [False] * count, CONFIG, Options(), {}, shown)
-        return find_missing(replace(text, cue_starts=np.isin(np.arange(count), cues)))
+        return passage(np.array(self.rows, np.float32), words, [False] * count, CONFIG, Options(), {}, shown)
+
+    def missing(self, shown: list[Label], cues: Sequence[int] = (), fillers: Sequence[int] = ()) -> Missing:
+        """What is missing from the labels `shown`; cues begin with the words `cues`."""
+        text = self.passage(shown, fillers)
+        return find_missing(replace(text, cue_starts=np.isin(np.arange(len(shown)), cues)))
+
+    def with_semicolons(self) -> Prose:
+        """The same text with every third of its sure commas written `;`, as the model expects there."""
+        sure = [i for i, row in enumerate(self.rows) if self.labels[i].mark == "," and max(row[4:]) > 0.9]
+        for i in sure[::3]:
+            self.labels[i] = replace(self.labels[i], after=";")
+            self.rows[i] = [*self.rows[i][:4], *likely(Case.LOWER, ";", mark_p=0.97)[4:]]
+        return self
 
 
 def stripped(labels: list[Label], start: int, stop: int, marks: bool, case: Case | None) -> list[Label]:
@@ -81,6 +95,22 @@ def test_all_marks_of_one_kind_may_be_missing(kind: str) -> None:
     gone, there = (within, ends) if kind == "," else (ends, within)
     assert gone > 0.9
     assert there < 0.1
+
+
+def test_semicolons_do_not_show_that_a_text_has_its_commas() -> None:
+    text = Prose(1500).with_semicolons()
+    within, ends, _ = text.missing(thinned(text.labels, lambda label: label.mark == ",")).shares()
+    assert within > 0.9
+    assert ends < 0.1
+
+
+@pytest.mark.parametrize("kind", [",", "."])
+def test_semicolons_are_missing_where_commas_or_sentence_ends_are(kind: str) -> None:
+    """Some set `;` where others set a comma, or a period: whoever left out one of these left it out, too."""
+    text = Prose(1500).with_semicolons()
+    fixed = decode(text.passage(thinned(text.labels, lambda label: label.mark in (kind, ";"))))
+    wanted = [i for i, label in enumerate(text.labels) if label.mark == ";"]
+    assert sum(fixed[i].mark == ";" for i in wanted) >= 0.9 * len(wanted)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
