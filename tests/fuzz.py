@@ -42,9 +42,8 @@ import fuzz_texts
 from fuzz_oracle import assert_same
 
 from cappunc_cli import __version__, formats
-from cappunc_cli.document.labels import MARKS, Case, cached_strip, dress
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import MARKS, Case, dress, strip
+from cappunc_cli.document.words import Word, pauses
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.bench.hardware import hardware
 from cappunc_cli.files.encodings import decode, encode
@@ -460,7 +459,7 @@ def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("â
     """The words with random marks and case, now and then within one of `pairs`; they stay the same words."""
     result = []
     for word in words:
-        bare, label = cached_strip(word.text)
+        bare, label = strip(word.text)
         mark = random.choice(("", "", label.mark, *MARKS))
         label = replace(label, case=random.choice(list(Case)), form="").with_mark(mark)
         # In a CTM, what follows a semicolon is read as one of SCTK's tags.
@@ -468,7 +467,7 @@ def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("â
             opening, closing = random.choice(pairs)
             label = replace(label, before=opening + label.before, after=label.after + closing)
         text = dress(bare, label)
-        result.append(intern(text) if cached_strip(text)[0] == bare else word.text)
+        result.append(intern(text) if strip(text)[0] == bare else word.text)
     return result
 
 

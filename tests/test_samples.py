@@ -12,7 +12,7 @@ from opened import labelled
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case
-from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import pauses
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.encodings import decode, encode
 

@@ -237,6 +237,7 @@ def _core(text: str) -> tuple[int, int]:
     return start, stop
 
 
+@lru_cache(maxsize=1 << 15)  # a few thousand distinct words make up most transcripts
 def strip(text: str) -> tuple[str, Label]:
     """Split a written word into its bare word, in lower case, and its label.
 
@@ -254,15 +255,7 @@ def strip(text: str) -> tuple[str, Label]:
         case, form = Case.UPPER, ""
     else:
         case, form = Case.MIXED, core
-    return bare, (Label if form else cached_label)(case, text[:start], text[stop:], form)
-
-
-#: `Label` with a cache: the words of a text share a few dozen labels.
-cached_label = lru_cache(maxsize=1 << 12)(Label)
-
-
-#: `strip` with a cache: a few thousand distinct words make up most transcripts.
-cached_strip = lru_cache(maxsize=1 << 15)(strip)
+    return bare, Label(case, text[:start], text[stop:], form)
 
 
 def dress(bare: str, label: Label) -> str:

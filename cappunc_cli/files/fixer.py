@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
@@ -165,7 +165,7 @@ class Fixer:
             output = writable(output, encoding) if narrow else output
         if output != source:
             formats.verify(document, output, diacritics=diacritics)
-        labels = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
+        labels = [(strip(a)[1], strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
         marks = sum(a.signs != b.signs for a, b in labels)
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
@@ -180,7 +180,7 @@ class Fixer:
         request = self.request
         if fixed.text != document.source:
             document = formats.read(fixed.text, format=document.format, fps=document.fps)
-        stripped = list(map(cached_strip, document.texts))
+        stripped = list(map(strip, document.texts))
         terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         asked = {"numbers": request.numbers, "apostrophes": request.apostrophes}
@@ -205,7 +205,7 @@ def _rechecked(document: Document, new: Sequence[str]) -> tuple[Notice, ...]:
     """The words that had a mark and have another one now, or none, with the word after them."""
     found, old = [], document.texts
     for i, (before, after) in enumerate(zip(old, new, strict=True)):
-        marks = [cached_strip(text)[1].mark for text in (before, after)]
+        marks = [strip(text)[1].mark for text in (before, after)]
         if marks[0] and marks[0] != marks[1]:
             said = (" ".join(texts[i : i + 2]) for texts in (old, new))
             found.append(_notice(document, i, "“{}” is now “{}”".format(*said)))

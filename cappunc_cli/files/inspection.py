@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cappunc_cli.document.pauses import spread_times
-from cappunc_cli.document.words import Document, Word, timestamp
+from cappunc_cli.document.words import Document, Word, spread_times, timestamp
 from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cappunc_cli.document.labels import cached_strip, strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import NAMING, Encoding
 
@@ -80,10 +80,10 @@ def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
 
 def letters_kept(wanted: Sequence[str], new: Sequence[str], encoding: Encoding) -> tuple[int, str] | None:
     """The number of the first word that cannot get its `wanted` letters in this encoding, and a notice about all."""
-    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
+    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if strip(a)[0] != strip(b)[0]]
     if not kept:
         return None
-    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
+    letters = {letter for i in kept for letter in strip(wanted[i])[0]}
     lacking = sorted(letter for letter in letters if not encoding.has(letter))
     why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
     why = why if lacking else f"its encoding is uncertain; {NAMING}"

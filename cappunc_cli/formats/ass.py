@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 
-from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
@@ -35,7 +35,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
     for number, group in groupby(words, key=lambda word: word.cue):
         own, cue = list(group), cues[number]
         timeless = number if cue.start is None or cue.end is None else None
-        key = (timeless, cue.start, cue.end, cue.speaker, *(cached_strip(word.text)[0] for word in own))
+        key = (timeless, cue.start, cue.end, cue.speaker, *(strip(word.text)[0] for word in own))
         first = found.setdefault(key, own)
         if first is not own:
             first[:] = [merge_copies(word, other) for word, other in zip(first, own, strict=True)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
 
-from cappunc_cli.document.labels import cached_strip, fold
+from cappunc_cli.document.labels import fold, strip
 from cappunc_cli.document.words import Document, Word
 from cappunc_cli.formats.cues import Cue, StampReader
 from cappunc_cli.formats.markup import joined, units
@@ -229,7 +229,7 @@ def end_early(words: Sequence[Word], number: int) -> None:
     """End a word that has a start where the next one starts, or when the longest time that it can take is over."""
     word = words[number]
     if word.start is not None:
-        longest = word.start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(word.text)[0])
+        longest = word.start + _LONGEST_BASE + _LONGEST_LETTER * len(strip(word.text)[0])
         following = words[number + 1].start if number + 1 < len(words) else None
         word.end = longest if following is None else max(word.start, min(following, longest))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unicodedata import normalize
 
-from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import EncodedFormat
@@ -54,7 +54,7 @@ class EbuStl(EncodedFormat):
         edits: list[Edit] = []
         ends = True  # whether the mark of the word before could be written, so that the next one may begin a sentence
         for word, text in zip(document.words, texts, strict=True):
-            if text == word.text or (not ends and cached_strip(text)[1].case != cached_strip(word.text)[1].case):
+            if text == word.text or (not ends and strip(text)[1].case != strip(word.text)[1].case):
                 ends = True
                 continue
             own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from cappunc_cli.document.labels import FOLD, TERMINAL, Label, cached_strip, dress, fold
+from cappunc_cli.document.labels import FOLD, TERMINAL, Label, dress, fold, strip
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat, RegionFormat
@@ -97,7 +97,7 @@ def spoken_names(names: Sequence[str]) -> list[int]:
 
 def _spoken(source: str, interval: Cue) -> bool:
     text = source[slice(*interval.text)].strip()
-    return bool(text) and fold(cached_strip(text)[0]) not in _SILENCE
+    return bool(text) and fold(strip(text)[0]) not in _SILENCE
 
 
 class TextGrid(RegionFormat):
@@ -125,7 +125,7 @@ class TextGrid(RegionFormat):
                 word.cue, word.turn = word.cue + len(cues), word.turn + turn
             cues += tiers[i][1]
             turn = words[-1].turn + 1 if words else turn
-            bare = tuple(cached_strip(word.text)[0] for word in words)
+            bare = tuple(strip(word.text)[0] for word in words)
             same = groups.get(bare)
             groups[bare] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
         return Document(self.name, text, list(chain(*groups.values())), detail=CueDetail(cues, timed=False))
@@ -177,8 +177,8 @@ class Chat(CueFormat):
         """The document with new texts as in other files: sentences begin with capitals, and marks touch their words."""
         plain = []
         for text, old in zip(texts, document.texts, strict=True):
-            bare, label = cached_strip(text)
-            kept = Label(label.case, cached_strip(old)[1].before, FOLD.get(label.mark, label.mark), label.form)
+            bare, label = strip(text)
+            kept = Label(label.case, strip(old)[1].before, FOLD.get(label.mark, label.mark), label.form)
             plain.append(dress(bare, kept))
         return self.read(super().write(document, plain))
 
@@ -213,8 +213,8 @@ def _in_chat(old: str, new: str, begins: bool, ends: bool, free: bool) -> str:
 
     The word `begins` or `ends` an utterance; after it is room for a mark if it is `free`.
     """
-    bare, label = cached_strip(new)
-    before = cached_strip(old)[1]
+    bare, label = strip(new)
+    before = strip(old)[1]
     allowed = TERMINAL if ends and before.mark in tuple(TERMINAL) else "" if ends or not free else ","
     after = before.after
     if label.mark != before.mark and (label.mark in tuple(allowed) or (not label.mark and before.mark == ",")):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fold
+from cappunc_cli.document.labels import Label, are_marks, dress, fold, strip
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
@@ -98,7 +98,7 @@ def _word(token: str, kind: str) -> str:
     """The word in a column without its tags (`THEY;tag1`, as SCTK has them); "" for what is no plain word."""
     token = token.strip()
     # With or without marks: `she-,` is a fragment, too.
-    kept = any(map(_KEPT.fullmatch, (token, cached_strip(token)[0])))
+    kept = any(map(_KEPT.fullmatch, (token, strip(token)[0])))
     if kept or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
         return ""
     if cut := _TAG.search(token):
@@ -108,8 +108,8 @@ def _word(token: str, kind: str) -> str:
 
 def _attach(word: Word, mark: str, at: int) -> bool:
     """Attach a mark that has a row of its own, as some recognisers write them, to the word before, if it fits."""
-    bare, label = cached_strip(word.text)
-    fits = (not label.after or are_marks(label.after)) and cached_strip(word.text + mark)[0] == bare
+    bare, label = strip(word.text)
+    fits = (not label.after or are_marks(label.after)) and strip(word.text + mark)[0] == bare
     if fits:
         word.text += mark
         word.places = ((*word.places[0], (at, at + len(mark))),)
@@ -127,7 +127,7 @@ def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[s
         moves = bool(label.after) and not any(map(str.isspace, label.after))
         without = new[: len(new) - len(label.after)]
         # Whether a row with the mark would be read as that of the word before.
-        on_row = rows and moves and are_marks(label.after) and cached_strip(new)[0] == cached_strip(without)[0]
+        on_row = rows and moves and are_marks(label.after) and strip(new)[0] == strip(without)[0]
         on_word = without if on_row else new
         yield from spans.edits(source, (own,), on_word)
         adds_row = on_row and not mark_rows
@@ -151,8 +151,8 @@ def _column(old: str, new: str, following: str) -> tuple[str, Label]:
 
     `following` is what comes right after the word in its column: the `;` of a tag, or nothing.
     """
-    bare, label = cached_strip(new)
-    old_label = cached_strip(old)[1]
+    bare, label = strip(new)
+    old_label = strip(old)[1]
     before = _without_new_spaces(old_label.before, label.before)
     after = _without_new_spaces(old_label.after, label.after)
     if _TAG.search(after + following):  # `“hello;”` would have a tag, and `HELLO;;tag1` another one

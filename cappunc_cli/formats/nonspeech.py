@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cappunc_cli.document.labels import cached_strip, fold
+from cappunc_cli.document.labels import fold, strip
 from cappunc_cli.document.words import Span
 from cappunc_cli.formats.splice import split_lines
 from cappunc_cli.languages.caption_words import (
@@ -227,7 +227,7 @@ def _is_label(head: str, following: str) -> bool:
 def starred_sounds(text: str) -> Iterator[Span]:
     """The spans of sounds between asterisks, but not of emphasised words."""
     for found in _STARRED.finditer(text):
-        words = [cached_strip(word)[0] for word in found.group(2).split()]
+        words = [strip(word)[0] for word in found.group(2).split()]
         if len(words) <= _LONGEST_SOUND and any(map(SOUNDS.match, words)) and JOINING.issuperset(ASIDES & set(words)):
             yield found.span()
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from cappunc_cli.document.pauses import speaking_time
-from cappunc_cli.document.words import Document, Span
+from cappunc_cli.document.words import Document, Span, speaking_time
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
+from cappunc_cli.document.labels import MARKS, TERMINAL, strip
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.markup import HIDDEN, SECTION, Visible, has_entity, visible
 from cappunc_cli.formats.nonspeech import are_signs, find_nonspeech, has_letters, is_address, last_marks
@@ -102,7 +102,7 @@ def speech_in(seen: Visible) -> Speech:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
         words.append(SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded))
         # A stamp before the marks of a word is that of the next one, as it would be without the marks.
-        end = b - len(cached_strip(seen.text[a:b])[1].after) if stamps else b
+        end = b - len(strip(seen.text[a:b])[1].after) if stamps else b
     names = [name for _, name in speakers[s:]]
     return Speech(words, seen, next(filter(None, reversed(names)), "") if names else None, n < len(sounds))
 
@@ -155,7 +155,7 @@ def _word_spans(
             goes_on = last is not None and not is_word and are_signs(run) and not BREAKS.search(text[end:a])
             # A sentence may begin with an address that does not end one, or with a blank.
             begun = opaque and (
-                bool(goes_on) or not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
+                bool(goes_on) or not run or (is_address(run) and strip(run)[1].mark not in tuple(TERMINAL))
             )
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
@@ -180,7 +180,7 @@ def _attaches(run: str, gap: str) -> bool:
 
 def _with_marks(text: str, word: Span, end: int) -> Span:
     start, stop = word
-    if end == stop or cached_strip(text[start:end])[0] != cached_strip(text[start:stop])[0]:
+    if end == stop or strip(text[start:end])[0] != strip(text[start:stop])[0]:
         return word
     return start, end
 

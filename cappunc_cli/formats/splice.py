@@ -16,7 +16,7 @@ from io import StringIO
 from operator import itemgetter
 from unicodedata import combining, normalize
 
-from cappunc_cli.document.labels import QUOTES, cached_strip, fixed_parts, is_fixed
+from cappunc_cli.document.labels import QUOTES, fixed_parts, is_fixed, strip
 from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.markup import units
 
@@ -37,7 +37,7 @@ Edit = tuple[int, int, str]
 
 def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
     """Whether two written words differ at most in marks and case; with `diacritics`, in those, too."""
-    before, after = cached_strip(old)[0], cached_strip(new)[0]
+    before, after = strip(old)[0], strip(new)[0]
     if before == after or not diacritics:
         return before == after
     plain = [[c for c in normalize("NFD", bare) if not combining(c)] for bare in (before, after)]
@@ -46,14 +46,14 @@ def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
 
 def same_spaces(old: str, new: str) -> bool:
     """Whether the white space among the marks of a word is the same; it may change where the mark does."""
-    before, after = cached_strip(old)[1], cached_strip(new)[1]
+    before, after = strip(old)[1], strip(new)[1]
     spaces = [[c for c in label.after if c.isspace()] for label in (before, after)]
     return before.mark != after.mark or spaces[0] == spaces[1]
 
 
 def same_around(old: str, new: str) -> bool:
     """Whether two written words have the same brackets, notes and white space around them, but for that of a mark."""
-    return same_spaces(old, new) and fixed_parts(cached_strip(old)[1]) == fixed_parts(cached_strip(new)[1])
+    return same_spaces(old, new) and fixed_parts(strip(old)[1]) == fixed_parts(strip(new)[1])
 
 
 def split_lines(source: str) -> list[Span]:
@@ -153,7 +153,7 @@ def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
     seen = shown(source, copy)
     if seen == old or new == old:
         return new if seen == old else seen
-    own, old_label, new_label = (cached_strip(text)[1] for text in (seen, old, new))
+    own, old_label, new_label = (strip(text)[1] for text in (seen, old, new))
     opening = "".join([c for c in new_label.before if c in "¿¡" and c not in old_label.before + own.before])
     core, marked = new_label.inside(new), own
     if new_label.mark != old_label.mark and (old_label.mark or not own.mark):
@@ -172,7 +172,7 @@ def _as_entity(entity: str, c: str) -> str:
 @lru_cache(maxsize=1 << 14)
 def word_edits(old: str, new: str) -> tuple[Edit, ...]:
     """The edits that change one written word into another, without touching letters that stay the same."""
-    (bare, old_label), (new_bare, label) = cached_strip(old), cached_strip(new)
+    (bare, old_label), (new_bare, label) = strip(old), strip(new)
     head, tail = len(old_label.before), len(old) - len(old_label.after)
     core = label.inside(new)
     if len(bare) == len(new_bare):

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.pauses import pauses, speaking_time, turn_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Word, pauses, speaking_time, turn_ends
 from cappunc_cli.errors import BadInput
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Limits
@@ -106,7 +105,7 @@ class Cutter:
                         "put each recording or channel into a file of its own"
                     )
                 start = latest = start if latest is None else max(start, latest)
-                letters = len(cached_strip(word.text)[0])
+                letters = len(strip(word.text)[0])
                 if end is None:
                     end = start + speaking_time(word.text) + _DRAWN_OUT
                 end = max(start, min(end, start + _WORD + _CHARACTER * letters))

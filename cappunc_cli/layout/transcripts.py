@@ -18,9 +18,8 @@ from itertools import groupby, pairwise
 from math import sqrt
 from typing import Any
 
-from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.pauses import pauses, spread_times, turn_ends
-from cappunc_cli.document.words import Document, Word, timestamp
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Document, Word, pauses, spread_times, timestamp, turn_ends
 from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.line_breaks import ends_sentence
@@ -39,7 +38,7 @@ def paragraphs(words: Sequence[Word], texts: Sequence[str], language: Language) 
     """Split words into paragraphs; returns (start, stop) word indices of each. `texts` are the restored words."""
     silence = [pause or 0 for pause in pauses(words)]
     turns = turn_ends(words)
-    ends = [ends_sentence(text, language) or cached_strip(text)[1].mark == "…" for text in texts]
+    ends = [ends_sentence(text, language) or strip(text)[1].mark == "…" for text in texts]
     found: list[tuple[int, int]] = []
     start = 0
     for stop in range(1, len(texts) + 1):
@@ -81,7 +80,7 @@ def _gain(texts: Sequence[str], at: int, silence: Sequence[int], language: Langu
 
 def _content(texts: Sequence[str], language: Language) -> Counter[str]:
     """Counts of the content words."""
-    bare = (cached_strip(text)[0] for text in texts)
+    bare = (strip(text)[0] for text in texts)
     return Counter(word for word in bare if len(word) >= _SHORTEST and word not in language.frequent)
 
 

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
-from cappunc_cli.document.pauses import pauses, spread_times
+from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, strip
+from cappunc_cli.document.words import pauses, spread_times
 from cappunc_cli.evaluation.pairs import align
 from cappunc_cli.pages.html_page import HtmlPage, asset
 
@@ -62,7 +62,7 @@ def word_data(document: Document, name: str) -> dict[str, Any]:
 
 def _around(texts: Sequence[str]) -> dict[str, list[int]]:
     """UTF-16 lengths [before, after] of the marks around words that have any, by word number."""
-    labels = ((i, cached_strip(text)[1]) for i, text in enumerate(texts))
+    labels = ((i, strip(text)[1]) for i, text in enumerate(texts))
     sizes = (
         (i, [len(part.encode("utf-16-le", "surrogatepass")) // 2 for part in (x.before, x.after)]) for i, x in labels
     )

@@ -17,9 +17,8 @@ from itertools import islice
 
 import numpy as np
 
-from cappunc_cli.document.labels import QUOTE_PAIR, cached_strip
-from cappunc_cli.document.pauses import pauses, turn_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import QUOTE_PAIR, strip
+from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.decoder import decode
@@ -109,7 +108,7 @@ class LiveRestorer:
         words, committed = self._words[first : first + len(rows)], self._committed[first:]
         passage = read_passage(words, rows, self._model, self._options, live=bool(committed) or continues)
         passage.continues = continues
-        labels = decode(passage, [cached_strip(text)[1] for text in committed])
+        labels = decode(passage, [strip(text)[1] for text in committed])
         texts = written(words, passage, labels)[len(committed) : len(committed) + count]
         self._committed += texts
         dropped = max(len(self._committed) - CONTEXT, 0)
@@ -140,7 +139,7 @@ class LiveGruRestorer(LiveRestorer):
         first, engine = len(self._committed), self._model.engine
         assert isinstance(engine, GruEngine)
         pending = self._words[first:]
-        bare = [cached_strip(word.text)[0] for word in pending]
+        bare = [strip(word.text)[0] for word in pending]
         gaps: list[int | None] = [None] * len(pending)
         if self._options.pauses:
             gaps = [*pauses(self._words)[first:-1], silence]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from unicodedata import normalize
 
-from cappunc_cli.document.labels import cached_strip, dress, strip
+from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.models.trigrams import Lattice, NgramEngine
@@ -118,7 +118,7 @@ def _usual_space(texts: Sequence[str], spaced: str) -> str:
     """The space before most spaced marks of a text, "" for none."""
     spaces: Counter[str] = Counter()
     for text in texts:
-        after = cached_strip(text)[1].after
+        after = strip(text)[1].after
         at = next((i for i, c in enumerate(after) if c in spaced), None)
         if at is not None:
             spaces[after[at - 1] if at and after[at - 1].isspace() else ""] += 1
@@ -126,7 +126,7 @@ def _usual_space(texts: Sequence[str], spaced: str) -> str:
 
 
 def _add_space(old: str, new: str, spaced: str, space: str) -> str:
-    (_, old_label), (bare, label) = cached_strip(old), cached_strip(new)
+    (_, old_label), (bare, label) = strip(old), strip(new)
     after = label.after
     at = next((i for i, c in enumerate(after) if c in spaced), None)
     if at is None or after == old_label.after or after[at - 1 : at].isspace():

@@ -12,9 +12,8 @@ from types import NoneType
 
 import numpy as np
 
-from cappunc_cli.document.labels import Label, cached_strip, dress, fold
-from cappunc_cli.document.pauses import LONGEST_PAUSE, pauses, turn_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import Label, dress, fold, strip
+from cappunc_cli.document.words import LONGEST_PAUSE, Word, pauses, turn_ends
 from cappunc_cli.errors import require
 from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
@@ -107,7 +106,7 @@ def probabilities(
     to come, if known. Raises CappuncError.
     """
     options = options or Options()
-    bare = [cached_strip(word.text)[0] for word in words]
+    bare = [strip(word.text)[0] for word in words]
     gaps: list[int | None] = [*pauses(words)[:-1], silence] if words and options.pauses else [None] * len(words)
     asked = bare, gaps, turn_ends(words), split(len(words), *options.windows(model.config))
     code = options.conventions(model.config).code
@@ -129,7 +128,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
 
     Of a `live` text only the last words so far are given, which do not show how the text as a whole writes them.
     """
-    stripped = [cached_strip(word.text) for word in words]
+    stripped = [strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
     conventions = options.conventions(model.config)
     lexicon = model.lexicons[conventions.code]
@@ -204,7 +203,7 @@ class Parted:
     @property
     def bare(self) -> tuple[str, ...]:
         """The parts without marks and case."""
-        return tuple(cached_strip(part.text)[0] for part in self.parts)
+        return tuple(strip(part.text)[0] for part in self.parts)
 
     def whole(self, part: int, text: str) -> str:
         """The word of a part without its marks, if the part without its own were `text`."""
@@ -213,9 +212,9 @@ class Parted:
             return text
         first = bisect_left(self.owners, owner)
         texts = [one.text for one in self.parts[first : first + len(self.signs[owner]) + 1]]
-        label = cached_strip(texts[part - first])[1]
+        label = strip(texts[part - first])[1]
         texts[part - first] = f"{label.before}{text}{label.after}"
-        return cached_strip(self.words[owner].text)[1].inside(self._glued(owner, iter(texts)))
+        return strip(self.words[owner].text)[1].inside(self._glued(owner, iter(texts)))
 
     def joined(self, texts: Sequence[str]) -> list[str]:
         """One text for each word, given those of the parts."""
@@ -229,13 +228,13 @@ class Parted:
             return text
         for start, stop in self.signs[number]:
             text += ("" if text.endswith(old[start:stop]) else old[start:stop]) + next(texts)
-        return text if fold(cached_strip(text)[0]) == fold(cached_strip(old)[0]) else old
+        return text if fold(strip(text)[0]) == fold(strip(old)[0]) else old
 
 
 def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
     """(start, stop) of the signs between the parts of a word."""
     if ("/" in text or "(" in text) and (found := _SLASH.fullmatch(text)):
-        bare = cached_strip(text)[0]
+        bare = strip(text)[0]
         return [] if bare in UNITS or lexicon.get(bare) else [found.span(1)]
     return [found.span(1) for found in _DASH.finditer(text)]
 
@@ -244,7 +243,7 @@ def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
     text, first = word.text, 0
     for start, stop in signs:
-        own = text[first:stop] if cached_strip(text[first:stop])[1].after else text[first:start]
+        own = text[first:stop] if strip(text[first:stop])[1].after else text[first:start]
         # No mark comes between a word and the sign after it.
         yield replace(word, text=own, end=None, places=(), followed=True)
         word = replace(word, start=None, places=(), sound=False, preceded=False, blank_before=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, WrongUsage, install_extra
 from cappunc_cli.formats.splice import Edit, shown, splice
@@ -109,7 +109,7 @@ def _missing_apostrophes(text: PassageWords, known: Mapping[str, frozenset[str]]
 
 def _dress(old: str, new: str) -> str:
     """The new spelling, which is in lower case but for `I`, in the case and with the marks of the old word."""
-    _, label = cached_strip(old)
+    _, label = strip(old)
     core = iter(label.inside(old))
     letters = (c if c in "'’" or (c.isupper() and next(core)) else next(core) for c in new)
     return f"{label.before}{''.join(letters)}{label.after}"

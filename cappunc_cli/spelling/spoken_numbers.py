@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from cappunc_cli.document.labels import Case, Label, cached_strip
+from cappunc_cli.document.labels import Case, Label, strip
 from cappunc_cli.document.words import Document
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class PassageWords:
         self.words = document.words
         self.source = source
         self.protected = protected
-        stripped = list(map(cached_strip, document.texts))
+        stripped = list(map(strip, document.texts))
         self.bare: list[str] = [bare.replace("’", "'") for bare, _ in stripped]
         self.labels: list[Label] = [label for _, label in stripped]
 

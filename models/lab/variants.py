@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from cappunc_cli import formats
 from cappunc_cli.cli.main import COMMANDS, command
 from cappunc_cli.document.labels import MARKS, TERMINAL, Case, dress, strip
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, pauses
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import FOLD, Evaluation, Sample
 from cappunc_cli.evaluation.pairs import NO_FOLD

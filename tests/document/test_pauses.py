@@ -9,8 +9,7 @@ from random import Random
 
 import pytest
 
-from cappunc_cli.document.pauses import LONGEST_PAUSE, SOUND, pause_between, pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import LONGEST_PAUSE, SOUND, Word, pause_between, pauses
 
 SHARED = Path(__file__).parents[3] / "shared"
 

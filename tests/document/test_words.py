@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cappunc_cli.document.pauses import turn_ends
-from cappunc_cli.document.words import Word, timestamp
+from cappunc_cli.document.words import Word, timestamp, turn_ends
 
 
 def test_a_turn_ends_where_the_speaker_changes() -> None:

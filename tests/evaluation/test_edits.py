@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.labels import Label, cached_strip
+from cappunc_cli.document.labels import Label, strip
 from cappunc_cli.evaluation.mistakes import edits
 
 
 def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
     """What to mend in `found`, word by word."""
-    pairs = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(wanted, found, strict=True)]
+    pairs = [(strip(a)[1], strip(b)[1]) for a, b in zip(wanted, found, strict=True)]
     before: tuple[Label | None, Label | None] = (None, None)
     result = []
     for pair in pairs:
@@ -59,7 +59,7 @@ def test_each_place_is_mended_once(wanted: str, found: str, expected: list[str])
 
 
 def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
-    word = cached_strip("Well,")[1]
+    word = strip("Well,")[1]
     assert list(edits(word, None, (None, None))) == ["comma missed"]
     assert list(edits(None, word, (None, None))) == ["comma superfluous"]
 

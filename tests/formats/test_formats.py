@@ -10,7 +10,7 @@ from opened import FIXTURES, GOOD, fixture, ids, load, relabelled
 from rules import rules
 
 from cappunc_cli import formats
-from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import pauses
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.pipeline import restore

@@ -13,8 +13,7 @@ from opened import fixture, relabelled, spoken
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, pauses
 from cappunc_cli.errors import BadInput, UnknownFormat
 
 PROSE = "so it is shown\n\nand then we go on\n\n" * 10

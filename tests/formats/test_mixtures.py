@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from opened import relabelled
 
 from cappunc_cli import formats
-from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import pauses
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.formats.splice import split_lines
 

@@ -8,7 +8,7 @@ from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.document.pauses import spread_times, untimed
+from cappunc_cli.document.words import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.encodings import NAMING
 from cappunc_cli.files.output import counted, new_utf_8

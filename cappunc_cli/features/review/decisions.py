@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.labels import cached_strip, fixed_parts
+from cappunc_cli.document.labels import fixed_parts, strip
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer
@@ -63,7 +63,7 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
         number = f"word {decision.word + 1}"
         if not 0 <= decision.word < len(texts) or texts[decision.word] != decision.was:
             raise BadInput(f"{number} is not “{decision.was}”; are these decisions of another file?")
-        (bare, label), (new_bare, new_label) = cached_strip(decision.was), cached_strip(decision.text)
+        (bare, label), (new_bare, new_label) = strip(decision.was), strip(decision.text)
         same_parts = bare == new_bare and fixed_parts(label) == fixed_parts(new_label)
         new_space, space = (sum(map(str.isspace, side)) for side in (decision.text, decision.was))
         if not same_parts or new_space > space:

@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.pauses import LONGEST_PAUSE, speaking_time
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import LONGEST_PAUSE, Word, speaking_time
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.glossary_file import StreamTermCheck
 from cappunc_cli.formats.json.json_lines import JsonLines, LivePiece, ResultEntry

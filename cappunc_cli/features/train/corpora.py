@@ -11,8 +11,7 @@ from unicodedata import normalize
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, capital, strip
-from cappunc_cli.document.pauses import pauses, turn_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.storage import errors_about, read_unpacked
 

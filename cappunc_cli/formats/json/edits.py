@@ -11,7 +11,7 @@ from itertools import accumulate, chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from cappunc_cli.document.labels import TERMINAL, cached_strip, dress
+from cappunc_cli.document.labels import TERMINAL, dress, strip
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.json.scan import Literal, Node, characters, decoded, is_plain, whole_numbers
 from cappunc_cli.formats.json.tokens import Stream
@@ -40,15 +40,15 @@ class _Change:
             return own
         if case_of == mark_of and case_of is not None and stream.case and stream.marks and own == before[case_of]:
             return after[case_of]
-        bare, label = cached_strip(own)
+        bare, label = strip(own)
         if case_of is not None:
-            (old_bare, old), (new_bare, new) = cached_strip(before[case_of]), cached_strip(after[case_of])
+            (old_bare, old), (new_bare, new) = strip(before[case_of]), strip(after[case_of])
             bare = new_bare if bare == old_bare else bare  # its diacritics may have been restored
             same = case_of in self.same_case and bare == new_bare
             if stream.case and (same or (old.case, old.form) != (new.case, new.form)):
                 label = replace(label, case=new.case, form=new.form)
         if mark_of is not None and stream.marks:
-            label = label.with_mark(cached_strip(after[mark_of])[1].mark)
+            label = label.with_mark(strip(after[mark_of])[1].mark)
         return dress(bare, label)
 
     def of_letters(self, own: str, first: int, last: int, at: int) -> str:
@@ -73,7 +73,7 @@ def edits(transcript: Transcript, after: Sequence[str], attach: bool = False) ->
     changed = {n for n, (old, new) in enumerate(zip(before, after, strict=True)) if old != new}
     same_case: set[int] = set()
     if transcript.differing and changed:  # the words in whose sentence any word has changed
-        ends = (cached_strip(text)[1].mark in tuple(TERMINAL) for text in after)
+        ends = (strip(text)[1].mark in tuple(TERMINAL) for text in after)
         sentences = list(accumulate(ends, initial=0))
         touched = {sentences[n] for n in changed}
         same_case = {n for n in transcript.differing if sentences[n] in touched}

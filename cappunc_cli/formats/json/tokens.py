@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate
 from sys import intern
 
-from cappunc_cli.document.labels import MARKS, cached_strip
+from cappunc_cli.document.labels import MARKS, strip
 from cappunc_cli.document.words import Copy, Span
 from cappunc_cli.formats.json.tracks import Field, NewMark
 from cappunc_cli.formats.nonspeech import belongs, has_letters, is_address, starred_sounds
@@ -76,7 +76,7 @@ MARKED, CAPITAL, _SHOWN = 1, 2, 4
 @lru_cache(maxsize=1 << 15)
 def features(text: str) -> int:
     """The features of a written word."""
-    label = cached_strip(text)[1]
+    label = strip(text)[1]
     marked = bool(label.after) and bool(label.mark)
     capital = not text.islower() and any(map(str.isupper, text))
     return _SHOWN | MARKED * marked | CAPITAL * capital
@@ -85,7 +85,7 @@ def features(text: str) -> int:
 @lru_cache(maxsize=1 << 15)
 def key_of(text: str) -> str:
     """The key that all copies of a word share."""
-    bare = cached_strip(text)[0]
+    bare = strip(text)[0]
     return intern(bare if bare.isalnum() else _BARE.sub("", bare) or bare)
 
 

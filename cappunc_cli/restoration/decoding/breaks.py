@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, MARKS, TERMINAL
-from cappunc_cli.document.pauses import cue_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, cue_ends
 from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import (

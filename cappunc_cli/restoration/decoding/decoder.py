@@ -27,9 +27,8 @@ from cappunc_cli.document.labels import (
     Case,
     Label,
     PairedMark,
-    cached_label,
-    cached_strip,
     dress,
+    strip,
     upper,
 )
 from cappunc_cli.restoration import tuned
@@ -116,7 +115,7 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
         label = replace(new, case=rule.case, form=rule.form) if known.cases[i] >= 0 else new
         if label == old:
             continue
-        word, written = cached_strip(dress(passage.bare[i], label))
+        word, written = strip(dress(passage.bare[i], label))
         # A label must never turn a word into another one.
         if word == passage.bare[i]:
             new_labels[i] = written
@@ -275,7 +274,7 @@ def capital_form(text: Posteriors) -> Indices:
 
 def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
     labels = [
-        cached_label(CASE_CLASSES[case], before, after, "")
+        Label(CASE_CLASSES[case], before, after, "")
         for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
     ]
     conventions = passage.conventions

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.document.labels import Label, cached_strip, fold
+from cappunc_cli.document.labels import Label, fold, strip
 from cappunc_cli.errors import BadInput
 
 #: The cost of a word for `nearest`, from its label, the label found there, and both labels of the previous word.
@@ -69,8 +69,8 @@ class Accepted:
 
         def finish_word(reading: _Reading) -> _Reading:
             at = len(reading.words)
-            label = cached_strip(reading.partial)[1]
-            before = (cached_strip(reading.words[-1])[1], found[at - 1]) if at else (None, None)
+            label = strip(reading.partial)[1]
+            before = (strip(reading.words[-1])[1], found[at - 1]) if at else (None, None)
             more = cost(label, found[at], before)
             return _Reading((*reading.words, reading.partial), "", reading.cost + more, reading.tolerated)
 

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
-from cappunc_cli.document.pauses import speaking_time, spread_times, untimed
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.labels import TERMINAL, fold, strip
+from cappunc_cli.document.words import Document, Word, speaking_time, spread_times, untimed
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import language
@@ -44,7 +43,7 @@ def spoken(words: Sequence[Word], seed: int) -> list[Word]:
     """Bare words with times as somebody might have said them."""
     chance, clock, found = random.Random(seed), 0, []
     for word in words:
-        bare, label = cached_strip(word.text)
+        bare, label = strip(word.text)
         end = clock + speaking_time(bare)
         found.append(Word(fold(bare), clock, end, turn=word.turn))
         share, length = PAUSES["" if not label.mark else "." if label.mark in TERMINAL else ","]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from cappunc_cli.document.labels import cached_strip, fold
+from cappunc_cli.document.labels import fold, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -46,7 +46,7 @@ def heldout_ends(code: str, model: Path, data: Path, most: int) -> Iterator[tupl
 
 def at_sentences(word: str, length: int, chance: Random) -> bool:
     """Whether a caption of `length` characters ends after a word, as an editor would cut."""
-    marks = cached_strip(word)[1].after
+    marks = strip(word)[1].after
     allowed = ((share, often) for signs, share, often in _BREAKS if not signs or any(c in signs for c in marks))
     return any(length >= share * _MOST and chance.random() < often for share, often in allowed)
 
@@ -63,7 +63,7 @@ def captions(tokens: list[str], ends: Callable[[str, int, Random], bool]) -> Ite
         length += len(token) + 1
         last = ends(token, length, chance) or length > _MOST
         start, end = cue * _SHOWN if first else None, (cue + 1) * _SHOWN if last else None
-        yield Word(fold(cached_strip(token)[0]), start, end, cue)
+        yield Word(fold(strip(token)[0]), start, end, cue)
         first = last
         if last:
             cue, length = cue + 1, 0

@@ -19,9 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.pauses import pauses, turn_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.metrics import Score, Value, figure
 from cappunc_cli.features.evaluate.inputs import Reader, sources
@@ -95,7 +94,7 @@ def texts(recipe: LabRecipe, ted: int, each: int) -> Iterator[tuple[str, list[Wo
 
 def whole(words: Sequence[Word], model: Model, chunks: Sequence[Chunk]) -> list[Any]:
     """The rows of all words of every chunk, including those that its cuts would drop."""
-    bare = [cached_strip(word.text)[0] for word in words]
+    bare = [strip(word.text)[0] for word in words]
     uncut = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
     return [rows for _, rows in model.engine.predict(bare, pauses(words), turn_ends(words), uncut)]
 
@@ -103,7 +102,7 @@ def whole(words: Sequence[Word], model: Model, chunks: Sequence[Chunk]) -> list[
 def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Iterator[dict[str, Any]]:
     """F1, and precision and recall of the paper's classes, for every window, overlap and cut."""
     options = Options(existing="replace")
-    bare = [[Word(cached_strip(w.text)[0], w.start, w.end, turn=w.turn) for w in words] for _, words in documents]
+    bare = [[Word(strip(w.text)[0], w.start, w.end, turn=w.turn) for w in words] for _, words in documents]
     for window, (part, of) in ((window, share) for window in WINDOWS for share in SHARES):
         overlap = window * part // of
         pieces = [split(len(words), window, overlap) for words in bare]

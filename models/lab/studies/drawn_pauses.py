@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from cappunc_cli.document.labels import strip
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, pauses
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
 from models.lab.datasets import benchmark
 from models.lab.score import evaluate

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import Label, cached_strip, dress, fold
+from cappunc_cli.document.labels import Label, dress, fold, strip
 from cappunc_cli.document.words import Word, timestamp
 from cappunc_cli.evaluation.mistakes import EDITS, edits
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -89,7 +89,7 @@ def given(accepted: Accepted, kind: str) -> tuple[str, str]:
 
 
 def _bare(word: str) -> str:
-    return word if word in ("-", ">>") else cached_strip(word)[0]
+    return word if word in ("-", ">>") else strip(word)[0]
 
 
 def captions(text: str) -> str:
@@ -110,12 +110,12 @@ def found_in(source: str, name: str, model: Model, options: Options) -> list[str
 
 def counted(accepted: Accepted, texts: Sequence[str]) -> Count:
     """What is left to mend in a text, by kind of mend, and its words."""
-    gold = [fold(cached_strip(word)[0]) for word in accepted.words]
-    if gold != [cached_strip(text)[0] for text in texts]:
+    gold = [fold(strip(word)[0]) for word in accepted.words]
+    if gold != [strip(text)[0] for text in texts]:
         raise SystemExit(
             f"other words: {[pair for pair in zip(gold, texts, strict=False) if pair[0] != fold(pair[1])][:3]}"
         )
-    labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
+    labels: list[Label | None] = [strip(text)[1] for text in texts]
     words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at)))
     return _count(words, texts) | {TOLERATED: tolerated}
 
@@ -127,7 +127,7 @@ def _count(words: Sequence[str], texts: Sequence[str]) -> Count:
 
 def listed(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Each thing to mend and the number of its word."""
-    pairs = [(cached_strip(word)[1], cached_strip(text)[1]) for word, text in zip(words, texts, strict=True)]
+    pairs = [(strip(word)[1], strip(text)[1]) for word, text in zip(words, texts, strict=True)]
     for i, (wanted, found) in enumerate(pairs):
         for mend in edits(wanted, found, pairs[i - 1] if i else (None, None)):
             yield mend, i
@@ -160,7 +160,7 @@ def of_texts(models: Mapping[str, Model], show: bool) -> dict[str, Count]:
 
 
 def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
-    labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
+    labels: list[Label | None] = [strip(text)[1] for text in texts]
     words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at)))
     print(f"== {path.parent.name}/{path.stem}: {tolerated} tolerated", file=sys.stderr)
     for mend, i in listed(words, texts):
@@ -180,7 +180,7 @@ def of_development(models: Mapping[str, Model], data: Path) -> dict[str, Count]:
             name = f"{code}/{corpus}"
             # Those of English have no code before their names.
             gold = heldout_words(recipe, corpus if corpus in recipe.corpora else name, _WORDS)
-            bare = [replace(word, text=cached_strip(word.text)[0]) for word in gold]
+            bare = [replace(word, text=strip(word.text)[0]) for word in gold]
             texts = restore(bare, models[code], Options(language=code, existing="replace"))
             rows[name] = _count([_lenient(word, text) for word, text in zip(gold, texts, strict=True)], texts)
             print(f"{name}: {rate(rows[name])}", file=sys.stderr)
@@ -189,9 +189,9 @@ def of_development(models: Mapping[str, Model], data: Path) -> dict[str, Count]:
 
 def _lenient(word: Word, text: str) -> str:
     """A word of a corpus without its quotation marks; what is put for its dash is right, but not a sentence end."""
-    bare, label = cached_strip(word.text)
+    bare, label = strip(word.text)
     before = "".join(c for c in label.before if c in "¿¡")
-    found = cached_strip(text)[1].mark
+    found = strip(text)[1].mark
     mark = found if label.mark == "—" and found in ("", ",", "…") else label.mark
     return dress(bare, replace(label, before=before, after=mark))
 

@@ -19,9 +19,8 @@ from random import Random
 from typing import Any
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
-from cappunc_cli.document.pauses import cue_ends
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.labels import TERMINAL, fold, strip
+from cappunc_cli.document.words import Word, cue_ends
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
@@ -55,7 +54,7 @@ def captioned(words: Sequence[Word]) -> Iterator[Word]:
     for word, following in zip(words, [*words[1:], None], strict=True):
         shown.append(word)
         length = sum(len(one.text) + 1 for one in shown)
-        mark = cached_strip(word.text)[1].mark
+        mark = strip(word.text)[1].mark
         ended = mark != "" and mark in _ENDS
         turn = following is None or following.turn != word.turn
         full = following is not None and length + len(following.text) > _MOST
@@ -70,7 +69,7 @@ def captioned(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def bare(words: Sequence[Word]) -> list[Word]:
-    return [replace(word, text=fold(cached_strip(word.text)[0])) for word in words]
+    return [replace(word, text=fold(strip(word.text)[0])) for word in words]
 
 
 def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> dict[str, int]:
@@ -78,7 +77,7 @@ def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> 
 
     `within` counts the sentence ends at all other words.
     """
-    marks = [tuple(cached_strip(word)[1].mark for word in pair) for pair in zip(gold, found, strict=True)]
+    marks = [tuple(strip(word)[1].mark for word in pair) for pair in zip(gold, found, strict=True)]
 
     def counts(at_end: bool, is_one: Callable[[str], bool]) -> list[int]:
         sides = [

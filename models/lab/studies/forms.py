@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from cappunc_cli.document.labels import TERMINAL, Case, cached_strip, fold
+from cappunc_cli.document.labels import TERMINAL, Case, fold, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -41,7 +41,7 @@ def f1(wanted: Sequence[str], found: Sequence[str]) -> tuple[int, int, int]:
     right = said = there = 0
     inside = False
     for one, other in zip(wanted, found, strict=True):
-        (_, old), (_, new) = cached_strip(one), cached_strip(other)
+        (_, old), (_, new) = strip(one), strip(other)
         if inside:
             there += old.case is not Case.LOWER
             said += new.case is not Case.LOWER
@@ -60,7 +60,7 @@ def main() -> None:
         options = Options(language=code, existing="replace")
         for name in names:
             words = [word for text in documents(arguments.data / code, name, WORDS, True) for word in text][:WORDS]
-            bare = [Word(fold(cached_strip(word.text)[0])) for word in words]
+            bare = [Word(fold(strip(word.text)[0])) for word in words]
             row: dict[str, float] = {"words": len(words)}
             for title, one in (("before", without_counts(model, code)), ("after", model)):
                 right, said, there = f1([word.text for word in words], restore(bare, one, options))

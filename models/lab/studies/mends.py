@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli import formats
-from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.labels import strip
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.mistakes import corrections
 from tests.benchmarks.measuring import RESULTS, head, options_with_data
@@ -52,7 +52,7 @@ def beginning(path: Path, most: int) -> Iterator[list[str]]:
 
 def bare(turns: Sequence[Sequence[str]]) -> str:
     """Turns as a recogniser would write them, a line each."""
-    return "".join(" ".join(cached_strip(word)[0] for word in words) + "\n" for words in turns)
+    return "".join(" ".join(strip(word)[0] for word in words) + "\n" for words in turns)
 
 
 def program_of(commit: str, folder: Path) -> Path:
@@ -85,7 +85,7 @@ def fixed(text: str, program: Path, model: str) -> list[str]:
 
 def counted(gold: Sequence[str], found: Sequence[str]) -> dict[str, int]:
     """The words, and what is to mend in them by kind of mend."""
-    if [cached_strip(word)[0] for word in gold] != [cached_strip(word)[0] for word in found]:
+    if [strip(word)[0] for word in gold] != [strip(word)[0] for word in found]:
         raise SystemExit("the words are others than were given")
     return {"words": len(gold), **corrections(Evaluation([Sample("", gold, found)]))}
 

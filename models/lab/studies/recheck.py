@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.labels import FOLD, Case, cached_strip, dress
+from cappunc_cli.document.labels import FOLD, Case, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
@@ -26,7 +26,7 @@ WORDS = 8000
 
 
 def mark(text: str) -> str:
-    own = cached_strip(text)[1].mark
+    own = strip(text)[1].mark
     return FOLD.get(own, own)
 
 
@@ -34,7 +34,7 @@ def damaged(words: Sequence[Word], chance: random.Random) -> list[Word]:
     """The words with wrong marks."""
     new, capital = [], False
     for word in words:
-        bare, label = cached_strip(word.text)
+        bare, label = strip(word.text)
         if capital and label.case is Case.LOWER:
             label = replace(label, case=Case.CAPITAL)
         capital, drawn = False, chance.random()

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.labels import FOLD, TERMINAL, Case, cached_strip, fold
+from cappunc_cli.document.labels import FOLD, TERMINAL, Case, fold, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.restoration.decoding.doubts import find_low_confidence
 from cappunc_cli.restoration.decoding.existing import find_missing
@@ -30,7 +30,7 @@ BELOW = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def _mark(text: str) -> str:
-    mark = cached_strip(text)[1].mark
+    mark = strip(text)[1].mark
     return FOLD.get(mark, mark)
 
 
@@ -38,14 +38,14 @@ def wrong(new: Sequence[str], gold: Sequence[str]) -> dict[str, list[bool]]:
     """Which words have another mark than the reference, and which another case within a sentence."""
     marks = [(_mark(a), _mark(b)) for a, b in zip(new, gold, strict=True)]
     starts = [True, *(any(mark and mark in TERMINAL for mark in pair) for pair in marks[:-1])]
-    low = [tuple(cached_strip(text)[1].case is Case.LOWER for text in pair) for pair in zip(new, gold, strict=True)]
+    low = [tuple(strip(text)[1].case is Case.LOWER for text in pair) for pair in zip(new, gold, strict=True)]
     cases = [a != b and not start for (a, b), start in zip(low, starts, strict=True)]
     return {"mark": [a != b for a, b in marks], "case": cases}
 
 
 def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
     """Restore one document and count what is doubted in it, and what is wrong."""
-    bare = [replace(word, text=fold(cached_strip(word.text)[0])) for word in gold]
+    bare = [replace(word, text=fold(strip(word.text)[0])) for word in gold]
     options = Options()
     rows = probabilities(bare, model, options)
     new = rewrite(bare, rows, model, Options(existing="replace"))

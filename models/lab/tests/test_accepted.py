@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cappunc_cli.document.labels import Label, cached_strip
+from cappunc_cli.document.labels import Label, strip
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation.mistakes import edits
 from models.lab.studies.accepted import parse
@@ -18,7 +18,7 @@ TEXTS = sorted((Path(__file__).parents[3] / "tests/editor").glob("*/*.txt"))
 
 def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
     """What to mend in `found`, word by word."""
-    pairs = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(wanted, found, strict=True)]
+    pairs = [(strip(a)[1], strip(b)[1]) for a, b in zip(wanted, found, strict=True)]
     before: tuple[Label | None, Label | None] = (None, None)
     result = []
     for pair in pairs:
@@ -31,7 +31,7 @@ def left(notation: str, found: str) -> list[str]:
     """What to mend in a text by the nearest of what is accepted, with what is tolerated in it."""
     words = found.split()
     nearest, tolerated = parse(notation).nearest(
-        [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in edits(*at))
+        [strip(word)[1] for word in words], lambda *at: sum(1 for _ in edits(*at))
     )
     return listed(nearest, words) + ["quotation never opened"] * tolerated
 
@@ -54,7 +54,7 @@ def test_a_group_of_one_is_there_or_not() -> None:
     accepted = parse("So{,} we went{,} um{,} home.")
     for marks in product(("", ","), repeat=3):
         text = "So{} we went{} um{} home.".format(*marks)
-        labels = [cached_strip(word)[1] for word in text.split()]
+        labels = [strip(word)[1] for word in text.split()]
         assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (text.split(), 0)
 
 
@@ -102,10 +102,10 @@ def test_what_is_no_notation_is_refused_with_its_line(text: str, line: int, mess
 def test_a_text_is_its_own_best_result(path: Path) -> None:
     accepted = parse(path.read_text("utf-8"))
     words = accepted.words
-    labels = [cached_strip(word)[1] for word in words]
+    labels = [strip(word)[1] for word in words]
     assert accepted.nearest(labels, lambda *at: sum(1 for _ in edits(*at))) == (words, 0)
     assert listed(words, words) == []
     # What somebody says ends with a sentence, or breaks off; a caption need not.
     for paragraph in accepted.text.strip().split("\n\n"):
         if path.stem.rpartition("-")[0] != "film":
-            assert cached_strip(paragraph.split()[-1])[1].mark in {".", "?", "!", "—", "…"}, paragraph
+            assert strip(paragraph.split()[-1])[1].mark in {".", "?", "!", "—", "…"}, paragraph

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra [train]")
 
-from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import pauses
 from cappunc_cli.restoration.models.registry import find_model
 from models.lab import heldout, thresholds
 from models.lab.readers import Source, paragraphs, timed

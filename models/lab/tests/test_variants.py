@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cappunc_cli.document.pauses import pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, pauses
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.evaluate.inputs import Source
 from models.lab.datasets import RecognisedSource

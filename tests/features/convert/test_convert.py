@@ -21,8 +21,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.pauses import spread_times, untimed
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, spread_times, untimed
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.languages import language
 from cappunc_cli.layout.transcripts import paragraphs

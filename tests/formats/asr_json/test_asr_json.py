@@ -16,8 +16,7 @@ from opened import FIXTURES, fixture, ids, labelled, load
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, fold, strip
-from cappunc_cli.document.pauses import turn_ends
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, turn_ends
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json import DIALECTS, dialect_of, scan

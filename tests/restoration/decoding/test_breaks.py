@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARK_CLASSES
-from cappunc_cli.document.pauses import cue_ends, pauses
-from cappunc_cli.document.words import Word
+from cappunc_cli.document.words import Word, cue_ends, pauses
 from cappunc_cli.restoration.decoding import breaks
 from cappunc_cli.restoration.decoding.breaks import part_turns
 from cappunc_cli.restoration.decoding.passage import Posteriors
