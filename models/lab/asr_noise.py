@@ -8,16 +8,33 @@ second error is next to another.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
-from cappunc_cli.features.train.dataset import Ints, WindowSample
+from cappunc_cli.features.train.dataset import Ints
 from cappunc_cli.restoration.decoding.passage import ENDS
 
 _SUBSTITUTED, _DELETED = 0.5, 0.3  # shares of the errors; the rest are insertions
 _GO_ON = 0.4  # the probability that the word after an error is wrong, too
 _SPLIT = 0.15  # the share of substitutions with two words for one
+
+
+@dataclass(slots=True)
+class WindowSample:
+    """The words of one window, as arrays of equal length."""
+
+    types: Ints
+    cases: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
+    pauses: Ints
+    turns: NDArray[np.bool_]
+
+    def take(self, index: NDArray[np.int64]) -> WindowSample:
+        return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
 
 
 class AsrNoise:

@@ -16,10 +16,11 @@ import torch
 from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.features.train.dataset import IGNORED, Windows
+from cappunc_cli.features.train.dataset import IGNORED
 from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.restoration.models.network import softmax
 from cappunc_cli.restoration.models.registry import INPUTS
+from models.lab.windows import LabWindows
 
 Rows = NDArray[np.float32]
 
@@ -74,12 +75,12 @@ def agree(before: Sequence[Rows], after: Sequence[Rows]) -> tuple[float, float]:
 
 
 @torch.no_grad()
-def agree_on_text(network: JointNetwork, path: Path, windows: Windows) -> None:
+def agree_on_text(network: JointNetwork, path: Path, windows: LabWindows) -> None:
     """Compare the network and a file by `agree` on the held-out ends of the corpora; raises BadModel as it does."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     before, after = [], []
     for name in windows.names[:_BATCHES]:
-        batch = windows.heldout(name, 96, 800)[0]
+        batch = windows.heldout(name, 96, 800)
         fed = [batch.ids, batch.attention, batch.pauses, batch.turns]
         known = batch.marks != IGNORED
         expected = [logits.numpy() for logits in network(*map(torch.from_numpy, fed))[:2]]

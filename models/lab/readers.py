@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unicodedata import normalize
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.corpora import Corpus, Turn, split_documents, split_turns
+from cappunc_cli.features.train.corpora import Corpus, Turn, split_turns
 from models.lab.direct_speech import direct_speech
 
 
@@ -88,6 +88,19 @@ _GUILLEMETS = re.compile(r"(?<=[«“])\s+|\s+(?=[»”])")
 def french(text: str) -> str:
     """`« mot »`: the spaces within quotation marks are part of the marks."""
     return _GUILLEMETS.sub("", speech_dashes(text))
+
+
+def split_documents(lines: Iterable[str]) -> Iterator[list[Turn]]:
+    """Group lines into documents, separated by blank lines."""
+    document: list[Turn] = []
+    for line in lines:
+        if text := line.strip():
+            document.append(Turn(text))
+        elif document:
+            yield document
+            document = []
+    if document:
+        yield document
 
 
 def paragraphs(path: Path) -> Iterator[list[Turn]]:

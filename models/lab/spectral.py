@@ -85,9 +85,13 @@ def pieces_of(streams: Mapping[str, TokenStream], shares: Mapping[str, float], v
     parts: list[Ints] = []
     for name, share in shares.items():
         types = streams[name].types[: int(_WORDS * share / sum(shares.values()))]
-        starts = vocabulary.starts[types]
-        lengths = vocabulary.starts[types + 1] - starts
-        ends = np.cumsum(lengths)
-        places = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
-        parts += [vocabulary.pieces[places].astype(np.int64), np.zeros(5, np.int64)]
+        parts += [pieces_of_types(types, vocabulary).astype(np.int64), np.zeros(5, np.int64)]
     return np.concatenate(parts)
+
+
+def pieces_of_types(types: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.int32]:
+    """The pieces of running words."""
+    starts = vocabulary.starts[types]
+    lengths = vocabulary.starts[types + 1] - starts
+    ends = np.cumsum(lengths)
+    return vocabulary.pieces[np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())]

@@ -231,10 +231,9 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source]
         batch = windows.batch(rng)
         return loss_of(network, batch, recipe, device, teacher), batch.ids.size
 
-    def score() -> dict[str, float]:
-        return score_heldout(network, windows, largest_corpora(recipe), device)
-
-    run(recipe, Learner(network, make_optimiser(network, recipe), losses, score), log_of(recipe), look_every=1000)
+    texts = {name: windows.heldout(name, 192, 6000) for name in largest_corpora(recipe)}
+    learner = Learner(network, make_optimiser(network, recipe), losses, lambda: score_heldout(network, texts, device))
+    run(recipe, learner, log_of(recipe), look_every=1000)
 
 
 def largest_corpora(recipe: LabRecipe) -> list[str]:
@@ -247,11 +246,11 @@ def log_of(recipe: LabRecipe) -> Callable[[Progress], None]:
     began: list[float] = []
 
     def log(progress: Progress) -> None:
-        began[:] = began or [time.monotonic(), progress.done]
+        began[:] = began or [time.monotonic(), progress.tokens]
         if progress.step % _LOG_EVERY:
             return
-        pace = (progress.done - began[1]) / max(time.monotonic() - began[0], 1e-3)
-        entry: dict[str, object] = {"step": progress.step, "tokens": progress.done}
+        pace = (progress.tokens - began[1]) / max(time.monotonic() - began[0], 1e-3)
+        entry: dict[str, object] = {"step": progress.step, "tokens": progress.tokens}
         entry["loss"] = [round(loss, 4) for loss in progress.losses]
         entry |= {"rate": round(progress.rate, 3), "tokens/s": round(pace)}
         entry |= {"development": progress.development} if progress.development else {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,13 @@ from cappunc_cli.features.train.dataset import (
     Ints,
     TokenStream,
     Vocabulary,
-    Windows,
-    WindowSample,
 )
 from models.lab.arrays import load_stream, load_vocabulary
-from models.lab.asr_noise import AsrNoise
+from models.lab.asr_noise import AsrNoise, WindowSample
 from models.lab.look_alikes import LookAlikes, look_alikes
 from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
+from models.lab.spectral import pieces_of_types
 
 COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
 _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
@@ -47,10 +46,11 @@ class LabBatch(Batch):
     languages: NDArray[np.str_]
 
 
-class LabWindows(Windows):
-    """Windows as a train.toml asks for them; lines of the corpora `unordered` are joined anew each time."""
+class LabWindows:
+    """Windows as a train.toml asks for them; lines of the corpora `unordered` are joined anew each time.
 
-    recipe: LabRecipe
+    Those of `cappunc train` are slices of running pieces; here the words can change before they become pieces.
+    """
 
     def __init__(
         self,
@@ -60,7 +60,12 @@ class LabWindows(Windows):
         vocabulary: Vocabulary,
         unordered: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(recipe, streams, vocabulary)
+        self.recipe, self.streams, self.vocabulary = recipe, streams, vocabulary
+        self.names = list(recipe.corpora)
+        self.lengths = np.diff(vocabulary.starts)
+        shares = np.array([recipe.corpora[name] for name in self.names], float)
+        self.shares = shares / shares.sum()
+        self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
         self.errors = AsrNoise()
         self.ellipsis = ellipsis
         self.timed = np.array([(streams[name].pauses != UNKNOWN_PAUSE).any() for name in self.names])
@@ -105,7 +110,7 @@ class LabWindows(Windows):
     ) -> LabBatch:
         """Pack samples of the corpora `names`, whose rows name `styles`."""
         batch = self.pack(samples, pieces)
-        types, weights = np.zeros(batch.ids.shape, np.int64), np.zeros(batch.ids.shape, np.float32)
+        types, weights = np.zeros_like(batch.ids), np.zeros(batch.ids.shape, np.float32)
         edge, weight = self.recipe.edge, self.recipe.edge_weight
         for row, sample in enumerate(samples):
             last = np.flatnonzero(batch.marks[row] != IGNORED)
@@ -114,7 +119,7 @@ class LabWindows(Windows):
             own[:edge] *= weight
             own[len(own) - edge :] *= weight
             weights[row, last] = own[: len(last)]
-        known = {field.name: getattr(batch, field.name) for field in fields(batch)}
+        known = {name: getattr(batch, name) for name in Batch.__slots__}
         languages = np.array([language_of(name) for name in names])
         return LabBatch(**known, weights=weights, styles=styles, types=types, languages=languages)
 
@@ -131,16 +136,60 @@ class LabWindows(Windows):
         return sample
 
     def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
-        """Words that follow each other in a corpus, or lines of an unordered one."""
-        return super().excerpt(name, pieces, rng) if name not in self.line_ends else self._lines(name, pieces, rng)
+        """Words from a random place in the training part of a corpus, or lines of an unordered one, for a row."""
+        if name in self.line_ends:
+            return self._lines(name, pieces, rng)
+        start = int(rng.integers(0, max(1, self.train_stops[name] - pieces)))
+        return self.sample(name, np.arange(start, min(self.train_stops[name], start + pieces)))
 
     def sample(self, name: str, index: NDArray[np.int64]) -> WindowSample:
         """The words of a corpus at `index`; what is no ellipsis there becomes a comma or a period."""
-        sample = super().sample(name, index)
+        stream, words = self.streams[name], self.vocabulary
+        types = stream.types[index]
+        cases, marks = words.cases[types].astype(np.int64), words.marks[types].astype(np.int64)
+        sample = WindowSample(types, cases, marks, words.around[types], stream.pauses[index], stream.turn_ends[index])
         if not self.ellipsis[name]:
             goes_on = np.append(sample.cases[1:] == LOWER, False)
             sample.marks = np.where(sample.marks == ELLIPSIS, np.where(goes_on, COMMA, STOP), sample.marks)
         return sample
+
+    def heldout(self, name: str, pieces: int, words: int) -> Batch:
+        """The first `words` of the held-out part of a corpus in adjacent windows, without changes of speaker."""
+        start, stop = self.train_stops[name], len(self.streams[name].types)
+        stop, rows = min(stop, start + words), []
+        while start < stop:
+            sample = self.fit(self.sample(name, np.arange(start, min(stop, start + pieces))), pieces)
+            start += max(1, len(sample.types) - 1)
+            sample.turns[:] = False
+            rows.append(sample)
+        return self.pack(rows, pieces)
+
+    def fit(self, sample: WindowSample, pieces: int) -> WindowSample:
+        """The words that fit into a row, and one more: its first pieces fill the row, so that there is no padding."""
+        whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
+        return sample.take(np.arange(min(whole + 1, len(sample.types))))
+
+    def pack(self, samples: Sequence[WindowSample], pieces: int) -> Batch:
+        """Pack samples into rows, padded with zeros."""
+        shape = (len(samples), pieces)
+        ids, attention, pauses, turns, around = (np.zeros(shape, np.int64) for _ in range(5))
+        cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
+        batch = Batch(ids, attention, pauses, turns, cases, marks, around)
+        opening, closing = self.vocabulary.frame
+        for row, sample in enumerate(samples):
+            ends = np.cumsum(self.lengths[sample.types])
+            count = min(int(ends[-1]), pieces - 2)
+            inside = ends <= count
+            last = ends[inside]  # shifted by [CLS]: the last piece of word i is at ends[i]
+            spelt = pieces_of_types(sample.types, self.vocabulary)[:count]
+            ids[row, : count + 2] = (opening, *spelt, closing)
+            attention[row, : count + 2] = 1
+            known = sample.pauses[inside]
+            bins = 1 + np.searchsorted(self.recipe.pause_bins_ms, known, "right")
+            pauses[row, last] = np.where(known == UNKNOWN_PAUSE, 0, bins)
+            for name in ("turns", "cases", "marks", "around"):
+                getattr(batch, name)[row, last] = getattr(sample, name)[inside]
+        return batch
 
     def _lines(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
         """Lines drawn at random, one after another; some are said by another speaker than the one before."""

@@ -180,8 +180,7 @@ def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
     (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
     files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
     found = read_texts(files, ())
-    texts = [[turn.text for turn in document] for document in found["text"]]
-    assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
+    assert [turn.text for turn in found["text"]] == [said, "Et après\u2028cela ?", said, said]
 
 
 def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
@@ -189,7 +188,7 @@ def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
     found = read_texts([path], [path])
     for name, expected in (("timed", [700, None]), ("text", None)):
-        ((turn,),) = found[name]
+        (turn,) = found[name]
         assert (turn.text, turn.pauses) == ("Yes. No.", expected)
 
 

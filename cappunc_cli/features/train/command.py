@@ -49,10 +49,10 @@ def train(_context: typer.Context, options: TrainOptions) -> None:
 
         def report(progress: Progress) -> None:
             loss = f"loss {sum(progress.losses):.3f}"
-            bar.update(task, total=progress.total, completed=progress.done, description=loss)
+            bar.update(task, total=progress.total, completed=progress.tokens, description=loss)
             if progress.development:
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
-                log(f"{progress.done:,} pieces: {shown}")
+                log(f"{progress.tokens:,} pieces: {shown}")
 
         config = build_custom_model(options, log, report)
     log(f"{options.output} is ready ({config.name}); use it with: cappunc fix --model {options.output} FILE")

@@ -32,37 +32,20 @@ class Corpus:
     dialogue: bool = False
 
 
-def split_documents(lines: Iterable[str]) -> Iterator[list[Turn]]:
-    """Group lines into documents, separated by blank lines."""
-    document: list[Turn] = []
-    for line in lines:
-        if text := line.strip():
-            document.append(Turn(text))
-        elif document:
-            yield document
-            document = []
-    if document:
-        yield document
-
-
 def split_turns(words: Sequence[Word]) -> list[Turn]:
     """Group timed words into turns, with the pause after each token."""
     turns: list[Turn] = []
-    start = 0
-    silences = pauses(words)
-    ends = turn_ends(words)
-    for i in range(len(words)):
-        if ends[i] or i == len(words) - 1:
-            # A word may contain a space or be empty; the pause belongs to its last part.
-            tokens: list[str] = []
-            gaps: list[int | None] = []
-            for word, gap in zip(words[start : i + 1], silences[start : i + 1], strict=True):
-                pieces = word.text.split()
-                tokens += pieces
-                gaps += [0] * (len(pieces) - 1) + [gap] if pieces else []
+    tokens: list[str] = []
+    gaps: list[int | None] = []
+    for word, gap, end in zip(words, pauses(words), turn_ends(words), strict=True):
+        # A word may contain a space or be empty; the pause belongs to its last part.
+        parts = word.text.split()
+        tokens += parts
+        gaps += [0] * (len(parts) - 1) + [gap] if parts else []
+        if end:
             turns.append(Turn(" ".join(tokens), gaps))
-            start = i + 1
-    return turns
+            tokens, gaps = [], []
+    return [*turns, Turn(" ".join(tokens), gaps)] if words else []
 
 
 #: With fewer words than this, a network learns nothing that simple rules would not do.
@@ -72,35 +55,33 @@ _RARE = 50
 #: Saved in the model's directory, so that anyone can score the model again.
 HELDOUT = "heldout.txt"
 
-#: Name of the corpus -> its documents.
-Documents = dict[str, list[list[Turn]]]
+#: Name of the corpus -> its text.
+Texts = dict[str, list[Turn]]
 
 
-def read_texts(texts: Sequence[Path], timed: Sequence[Path]) -> Documents:
+def read_texts(texts: Sequence[Path], timed: Sequence[Path]) -> Texts:
     """Read files without and with times, as the corpora `text` and `timed`; raises CappuncError."""
-    found = {"text": list(_documents(texts)), "timed": list(_documents(timed, with_times=True))}
-    return {name: documents for name, documents in found.items() if documents}
+    found = {"text": [Turn(turn.text) for turn in _turns(texts)], "timed": list(_turns(timed, with_times=True))}
+    return {name: turns for name, turns in found.items() if turns}
 
 
-def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[list[Turn]]:
+def _turns(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[Turn]:
     for path in paths:
         with errors_about(str(path)):
             # One code point for each letter; undecodable bytes, which `fix` would keep, are dropped.
             text = normalize("NFC", read_unpacked(str(path)).encode("utf-8", "ignore").decode())
             if path.name.endswith((".txt", ".txt.xz")):
-                found = list(split_documents(StringIO(text, newline=None)))
+                found = [Turn(line.strip()) for line in StringIO(text, newline=None) if not line.isspace()]
             else:
-                found = [split_turns(formats.read(text, path.name).words)]
-            silences = (pause for document in found for turn in document for pause in turn.pauses or ())
-            if with_times and all(pause is None for pause in silences):
+                found = split_turns(formats.read(text, path.name).words)
+            if with_times and all(pause is None for turn in found for pause in turn.pauses or ()):
                 raise BadInput("has no times")
-        yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
+        yield from found
 
 
-def check_text(documents: Documents) -> int:
+def check_text(texts: Texts) -> int:
     """The number of words; raises CappuncError for unsuitable text."""
-    turns = (turn for own in documents.values() for document in own for turn in document)
-    tokens = Counter(token for turn in turns for token in turn.text.split())
+    tokens = Counter(token for own in texts.values() for turn in own for token in turn.text.split())
     words = tokens.total()
     if words < FEWEST_WORDS:
         raise CappuncError(f"{words:,} words are too few to learn from; at least {FEWEST_WORDS:,} are needed")
@@ -117,11 +98,11 @@ def check_text(documents: Documents) -> int:
     return words
 
 
-def heldout_ends(documents: Documents, share: float) -> str:
+def heldout_ends(texts: Texts, share: float) -> str:
     """The held-out end of each corpus as text, a line each."""
     parts: list[str] = []
-    for own in documents.values():
-        tokens = [token for document in own for turn in document for token in turn.text.split()]
+    for own in texts.values():
+        tokens = [token for turn in own for token in turn.text.split()]
         words = sum(bool(strip(token)[0]) for token in tokens)
         parts.append(" ".join(tokens[len(tokens) - int(share * words) :]) + "\n")
     return "".join(parts)

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import MARKS, Case
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.train.corpora import HELDOUT, Corpus, Documents, check_text, heldout_ends, read_texts
+from cappunc_cli.features.train.corpora import HELDOUT, Corpus, Texts, check_text, heldout_ends, read_texts
 from cappunc_cli.features.train.dataset import Windows, prepare
 from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.features.train.options import TrainOptions
@@ -45,18 +45,18 @@ def build_custom_model(
     output = Path(options.output)
     work, heldout = output / _WORK, output / HELDOUT
     _check_output(output)
-    documents = read_texts(list(map(Path, options.texts)), list(map(Path, options.timed)))
-    words = check_text(documents)
-    _record_order(options, work, documents)
-    recipe = custom_recipe(options, work, words, list(documents))
+    texts = read_texts(list(map(Path, options.texts)), list(map(Path, options.timed)))
+    words = check_text(texts)
+    _record_order(options, work, texts)
+    recipe = custom_recipe(options, work, words, list(texts))
     log(f"{words:,} words{'; going on' if has_learnt(output) else ''}")
-    heldout.write_text(heldout_ends(documents, recipe.heldout), "utf-8")
-    text = prepare(recipe, {name: Corpus(own, name == "timed") for name, own in documents.items()})
+    heldout.write_text(heldout_ends(texts, recipe.heldout), "utf-8")
+    arrays = prepare(recipe, {name: Corpus([own], name == "timed") for name, own in texts.items()})
     look_every = max(recipe.tokens // recipe.batch // _LOOKS, _APART)
-    windows = Windows(recipe, text.streams, text.vocabulary)
+    windows = Windows(recipe, arrays.streams, arrays.vocabulary)
     network = train(recipe, windows, torch.device(options.device), report, (look_every, _PATIENCE))
     log("exporting")
-    export(network, recipe, text.lexicon, output)
+    export(network, recipe, arrays.lexicon, output)
     log("scoring the held-out end")
     scores = _score(output, heldout)
     write_json(output / "eval.json", scores)
@@ -80,12 +80,12 @@ def _check_output(directory: Path) -> None:
         raise CappuncError(f"{directory} is not empty: a model needs its own directory")
 
 
-def _record_order(options: TrainOptions, work: Path, documents: Documents) -> None:
+def _record_order(options: TrainOptions, work: Path, texts: Texts) -> None:
     """Record the order of a new run; raises CappuncError if `work` has a run with another order."""
     asked = {
         "language": options.lang,
         "from": str(find_model(options.start)) if options.start is not None else None,
-        "text": hashlib.sha256(repr(documents).encode()).hexdigest(),
+        "text": hashlib.sha256(repr(texts).encode()).hexdigest(),
     }
     path = work / _ORDER
     if not path.exists():

@@ -2,7 +2,7 @@
 
 A *type* is a distinct written word (`Hello,`); its bare word, pieces, case and mark are computed once with
 `labels.strip`, as in decoding. A corpus is then an int32 array of type numbers with parallel arrays of pauses and turn
-ends, and a window is a few numpy look-ups. `prepare` makes the arrays of a recipe.
+ends. `prepare` makes these arrays; `Windows` lays them out as running pieces, and a window is a slice of these.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -52,21 +52,6 @@ class TokenStream:
 
     def take(self, index: NDArray[Any]) -> TokenStream:
         return TokenStream(*(getattr(self, name)[index] for name in self.__slots__))
-
-
-@dataclass(slots=True)
-class WindowSample:
-    """The words of one window, as arrays of equal length."""
-
-    types: Ints
-    cases: NDArray[np.int64]
-    marks: NDArray[np.int64]
-    around: NDArray[np.uint8]
-    pauses: Ints
-    turns: NDArray[np.bool_]
-
-    def take(self, index: NDArray[np.int64]) -> WindowSample:
-        return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +227,7 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus]) -> Arrays:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Arrays (rows, pieces); labels are IGNORED except at the last piece of a word."""
+    """Arrays (rows, pieces); labels are IGNORED except at the last piece of a word, bin 0 is an unknown pause."""
 
     ids: NDArray[np.int64]
     attention: NDArray[np.int64]
@@ -250,89 +235,79 @@ class Batch:
     turns: NDArray[np.int64]
     cases: NDArray[np.int64]
     marks: NDArray[np.int64]
-    around: NDArray[np.uint8]
+    around: NDArray[np.int64]
+
+
+#: A piece of running text, with the columns of a Batch.
+_PIECE = np.dtype([*zip(Batch.__annotations__, ("i4", "?", "i2", "?", "i1", "i1", "u1"), strict=True)])
 
 
 class Windows:
-    """Draws batches of windows from the training part of the streams, or iterates over the held-out part."""
+    """Draws batches of windows from the training part of corpora, or reads the held-out part.
+
+    `texts` has the pieces of each corpus, and where its words start and the last one ends.
+    """
 
     def __init__(self, recipe: Recipe, streams: Mapping[str, TokenStream], vocabulary: Vocabulary) -> None:
-        self.recipe, self.streams, self.vocabulary = recipe, streams, vocabulary
-        self.names = list(recipe.corpora)
-        self.lengths = np.diff(vocabulary.starts)
+        self.recipe, self.frame, self.names = recipe, vocabulary.frame, list(recipe.corpora)
         shares = np.array([recipe.corpora[name] for name in self.names], float)
         self.shares = shares / shares.sum()
+        self.texts = {name: _running(stream, vocabulary, recipe.pause_bins_ms) for name, stream in streams.items()}
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
 
-    def pieces_of(self, types: Ints) -> Ints:
-        """The pieces of running words."""
-        lengths = self.lengths[types]
-        ends = np.cumsum(lengths)
-        where = np.repeat(self.vocabulary.starts[types] - (ends - lengths), lengths) + np.arange(lengths.sum())
-        return self.vocabulary.pieces[where]
-
     def batch(self, rng: np.random.Generator) -> Batch:
-        """A batch of `recipe.batch` pieces in rows of one length."""
+        """`recipe.batch` pieces in rows of one length; they show pauses and turns as often as the recipe says."""
         pieces = int(rng.choice(self.recipe.pieces))
-        chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
-        return self.pack([self.draw(self.names[i], pieces, rng) for i in chosen], pieces)
+        rows = []
+        for corpus in rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares):
+            name = self.names[corpus]
+            stop = self.train_stops[name]
+            row = self._row(name, int(rng.integers(0, max(1, stop - pieces))), stop, pieces)
+            if rng.random() > self.recipe.turns:
+                row["turns"] = False
+            if rng.random() > self.recipe.pauses:
+                row["pauses"] = 0
+            rows.append(row)
+        return _batch(rows)
 
-    def heldout(self, name: str, pieces: int, words: int) -> list[Batch]:
+    def heldout(self, name: str, pieces: int, words: int) -> Batch:
         """The first `words` of the held-out part of a corpus in adjacent windows, without changes of speaker."""
-        start, stop = self.train_stops[name], len(self.streams[name].types)
-        stop, rows = min(stop, start + words), []
-        while start < stop:
-            sample = self.fit(self.sample(name, np.arange(start, min(stop, start + pieces))), pieces)
-            start += max(1, len(sample.types) - 1)
-            sample.turns[:] = False
-            rows.append(sample)
-        return [self.pack(rows[i : i + 32], pieces) for i in range(0, len(rows), 32)]
+        starts, at = self.texts[name][1], self.train_stops[name]
+        stop, rows = min(len(starts) - 1, at + words), []
+        while at < stop:
+            rows.append(self._row(name, at, stop, pieces))
+            rows[-1]["turns"] = False
+            # The next one starts with the first word that is not whole in this one.
+            at = max(at + 1, int(np.searchsorted(starts, starts[at] + pieces - 2, "right")) - 1)
+        return _batch(rows)
 
-    def draw(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
-        """A window from a random place of a corpus; shows pauses and changes of speaker as often as the recipe says."""
-        sample = self.fit(self.excerpt(name, pieces, rng), pieces)
-        if rng.random() > self.recipe.turns:
-            sample.turns[:] = False
-        if rng.random() > self.recipe.pauses:
-            sample.pauses[:] = UNKNOWN_PAUSE
-        return sample
+    def _row(self, name: str, start: int, stop: int, pieces: int) -> NDArray[np.void]:
+        """A row of `pieces` from word `start` on, padded with zeros if the text ends before, at word `stop`."""
+        text, starts = self.texts[name]
+        inside = text[starts[start] : starts[stop]][: pieces - 2]
+        row = np.zeros(pieces, _PIECE)
+        row["cases"] = row["marks"] = IGNORED
+        row[1 : len(inside) + 1] = inside
+        row["ids"][[0, len(inside) + 1]] = self.frame
+        row["attention"][: len(inside) + 2] = True
+        return row
 
-    def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
-        """Words from a random place in the training part of a corpus, enough for a row of `pieces`."""
-        start = int(rng.integers(0, max(1, self.train_stops[name] - pieces)))
-        return self.sample(name, np.arange(start, min(self.train_stops[name], start + pieces)))
 
-    def sample(self, name: str, index: NDArray[np.int64]) -> WindowSample:
-        """The words of a corpus at `index`."""
-        stream, words = self.streams[name], self.vocabulary
-        types = stream.types[index]
-        cases, marks = words.cases[types].astype(np.int64), words.marks[types].astype(np.int64)
-        return WindowSample(types, cases, marks, words.around[types], stream.pauses[index], stream.turn_ends[index])
+def _batch(rows: Sequence[NDArray[np.void]]) -> Batch:
+    table = np.stack(rows)
+    return Batch(*(table[field.name].astype(np.int64) for field in fields(Batch)))
 
-    def fit(self, sample: WindowSample, pieces: int) -> WindowSample:
-        """The words that fit into a row, and one more: its first pieces fill the row, so that there is no padding."""
-        whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
-        return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
-    def pack(self, samples: Sequence[WindowSample], pieces: int) -> Batch:
-        """Pack samples into rows, padded with zeros."""
-        shape = (len(samples), pieces)
-        ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
-        cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
-        batch = Batch(ids, attention, pauses, turns, cases, marks, np.zeros(shape, np.uint8))
-        opening, closing = self.vocabulary.frame
-        for row, sample in enumerate(samples):
-            ends = np.cumsum(self.lengths[sample.types])
-            count = min(int(ends[-1]), pieces - 2)
-            ids[row, : count + 2] = (opening, *self.pieces_of(sample.types)[:count], closing)
-            attention[row, : count + 2] = 1
-            inside = ends <= count
-            last = ends[inside]  # shifted by [CLS]: the last piece of word i is at ends[i]
-            pauses[row, last] = self.bin(sample.pauses[inside])
-            for name in ("turns", "cases", "marks", "around"):
-                getattr(batch, name)[row, last] = getattr(sample, name)[inside]
-        return batch
-
-    def bin(self, pauses: Ints) -> NDArray[np.int64]:
-        """Pause bins: 0 for unknown, else 1 + the bin of the duration."""
-        return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.recipe.pause_bins_ms, pauses, "right"))
+def _running(stream: TokenStream, words: Vocabulary, bins: Sequence[int]) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    """The pieces of a corpus, labelled at the last one of each word, and where words start and the last one ends."""
+    lengths = np.diff(words.starts)[stream.types]
+    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    text = np.zeros(starts[-1], _PIECE)
+    text["ids"] = words.pieces[np.repeat(words.starts[stream.types] - starts[:-1], lengths) + np.arange(len(text))]
+    text["cases"] = text["marks"] = IGNORED
+    last, known = starts[1:] - 1, stream.pauses != UNKNOWN_PAUSE
+    text["pauses"][last] = np.where(known, 1 + np.searchsorted(bins, stream.pauses, "right"), 0)
+    text["turns"][last] = stream.turn_ends
+    for name in ("cases", "marks", "around"):
+        text[name][last] = getattr(words, name)[stream.types]
+    return text, starts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -28,23 +28,27 @@ CHECKPOINT = "checkpoint.pt"
 BEST = "best.pt"
 #: The share of the old value in the running means of the losses.
 _KEPT = 0.98
-#: Words whose neighbours make the first vectors.
-_READ = 9_000_000
+#: Pieces whose neighbours make the first vectors, and words at the end of each corpus that are scored during a run.
+_READ, _SCORED = 12_000_000, 6_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Progress:
-    """A step of a run: pieces `done` of `total`, the running means of the losses, the share of the peak learning rate.
+    """How far a run has come, after a step; part of its checkpoint."""
 
-    `development` has the F1 of each held-out corpus if it was just measured.
-    """
-
-    step: int
-    done: int
-    total: int
-    losses: Sequence[float]
-    rate: float
-    development: Mapping[str, float]
+    step: int = 0
+    #: Pieces that have been read, and those of the whole run.
+    tokens: int = 0
+    total: int = 0
+    #: Running means of the losses.
+    losses: list[float] = field(default_factory=list)
+    #: The share of the peak learning rate.
+    rate: float = 0.0
+    #: The F1 of each held-out corpus if it was just measured, the best mean, and how often in a row it has been worse.
+    development: Mapping[str, float] = field(default_factory=dict)
+    best: float = 0.0
+    worse: int = 0
+    seconds: float = 0.0
 
 
 def resume(recipe: Recipe) -> dict[str, Any]:
@@ -77,21 +81,6 @@ class Learner:
     score: Callable[[], dict[str, float]]
 
 
-@dataclass(slots=True)
-class RunState:
-    """How far a run has come; part of its checkpoint."""
-
-    step: int = 0
-    #: Pieces that have been read.
-    tokens: int = 0
-    #: Running means of the losses; None before the first step.
-    losses: list[float] | None = None
-    #: The best mean of the held-out figures, and how many scorings in a row have been worse since.
-    best: float = 0.0
-    worse: int = 0
-    seconds: float = 0.0
-
-
 def run(
     recipe: Recipe, learner: Learner, report: Callable[[Progress], None], look_every: int, patience: int = 0
 ) -> None:
@@ -101,8 +90,8 @@ def run(
     row without a better mean; the best network is saved as best.pt.
     """
     saved = resume(recipe)
-    state = RunState(**{field.name: saved[field.name] for field in fields(RunState) if field.name in saved})
-    before = state.seconds
+    state = Progress(**{known.name: saved[known.name] for known in fields(Progress) if known.name in saved})
+    state.total, before = recipe.tokens, state.seconds
     if saved:
         learner.optimiser.load_state_dict(saved["optimiser"])
     began = saved_at = time.monotonic()
@@ -116,17 +105,16 @@ def run(
 
     try:
         while state.tokens < recipe.tokens and not (patience and state.worse >= patience):
-            rate, losses = _step(recipe, learner, state)
-            development: dict[str, float] = {}
-            if state.step % look_every == 0:
-                development = learner.score()
-                mean = sum(development.values()) / len(development)
+            _step(recipe, learner, state)
+            state.development = learner.score() if state.step % look_every == 0 else {}
+            if state.development:
+                mean = sum(state.development.values()) / len(state.development)
                 # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
                 better = mean > state.best or not state.best
                 state.best, state.worse = (mean, 0) if better else (state.best, state.worse + 1)
-                if patience and not state.worse:
+                if patience and better:
                     torch.save({"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / BEST)
-            report(Progress(state.step, state.tokens, recipe.tokens, losses, rate, development))
+            report(state)
             if time.monotonic() - saved_at > SAVE_EVERY:
                 save()
                 saved_at = time.monotonic()
@@ -134,13 +122,13 @@ def run(
         save()
 
 
-def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, list[float]]:
-    """Learn from one batch; returns the share of the peak learning rate, and the running means of the losses."""
+def _step(recipe: Recipe, learner: Learner, state: Progress) -> None:
+    """Learn from one batch."""
     progress = max(state.tokens, 1) / recipe.tokens
     # Linear warm-up, plateau, linear decay to zero.
-    rate = min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
+    state.rate = min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
     for group in learner.optimiser.param_groups:
-        group["lr"] = group["peak"] * rate
+        group["lr"] = group["peak"] * state.rate
     # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
     parts, pieces = learner.losses_of(np.random.default_rng((recipe.seed, state.step)))
     torch.stack(list(parts)).sum().backward()
@@ -148,18 +136,16 @@ def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, lis
     learner.optimiser.step()
     learner.optimiser.zero_grad(set_to_none=True)
     current = [part.item() for part in parts]
-    losses = [_KEPT * old + (1 - _KEPT) * new for old, new in zip(state.losses or current, current, strict=True)]
-    state.step, state.tokens, state.losses = state.step + 1, state.tokens + pieces, losses
-    return rate, losses
+    state.losses = [_KEPT * old + (1 - _KEPT) * new for old, new in zip(state.losses or current, current, strict=True)]
+    state.step, state.tokens = state.step + 1, state.tokens + pieces
 
 
 #: The class of each of MARK_CLASSES after folding to the three marks of the benchmarks (or none).
 FOLDED = np.array([MARK_CLASSES.index(FOLD.get(mark, mark)) for mark in MARK_CLASSES])
 
 
-def micro_f1(guesses: Sequence[NDArray[np.integer]], golds: Sequence[NDArray[np.integer]]) -> float:
-    """Micro-F1 of batches of labels over all but 0 (no mark, lower case); 0 if neither side has any."""
-    guess, gold = np.concatenate(guesses), np.concatenate(golds)
+def micro_f1(guess: NDArray[np.integer], gold: NDArray[np.integer]) -> float:
+    """Micro-F1 of labels over all but 0 (no mark, lower case); 0 if neither side has any."""
     hits, there = ((guess == gold) & (gold > 0)).sum(), (guess > 0).sum() + (gold > 0).sum()
     return float(2 * hits / max(there, 1))
 
@@ -193,24 +179,17 @@ def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.d
 
 
 @torch.no_grad()
-def score_heldout(
-    network: JointNetwork, windows: Windows, names: Sequence[str], device: torch.device, words: int = 6000
-) -> dict[str, float]:
+def score_heldout(network: JointNetwork, texts: Mapping[str, Batch], device: torch.device) -> dict[str, float]:
     """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of corpora, timed ones with their pauses."""
     network.eval()
     scores: dict[str, float] = {}
-    for name in names:
-        found: tuple[list[NDArray[np.integer]], ...] = ([], [], [], [])
-        for batch in windows.heldout(name, 192, words):
-            with mixed_precision(device):
-                case, marks, *_ = network(*tensors(batch, device))
-            known = batch.marks != IGNORED
-            best, cases = (logits.argmax(-1).cpu().numpy()[known] for logits in (marks, case))
-            labels = FOLDED[best], FOLDED[batch.marks[known]], cases, batch.cases[known]
-            for column, own in zip(found, labels, strict=True):
-                column.append(own)
-        scores[name] = round(100 * micro_f1(*found[:2]), 2)
-        scores[f"{name} case"] = round(100 * micro_f1(*found[2:]), 2)
+    for name, batch in texts.items():
+        with mixed_precision(device):
+            case, marks, *_ = network(*tensors(batch, device))
+        known = batch.marks != IGNORED
+        best, cases = (logits.argmax(-1).cpu().numpy()[known] for logits in (marks, case))
+        scores[name] = round(100 * micro_f1(FOLDED[best], FOLDED[batch.marks[known]]), 2)
+        scores[f"{name} case"] = round(100 * micro_f1(cases, batch.cases[known]), 2)
     network.train()
     return scores
 
@@ -244,8 +223,8 @@ def network_of(recipe: Recipe, windows: Windows) -> JointNetwork:
     network = JointNetwork(shape, recipe.dropout)
     initialise(network)
     words = network.words.weight.data
-    types = np.concatenate([stream.types for stream in windows.streams.values()])[:_READ]
-    words.copy_(torch.from_numpy(vectors_from_own_text(windows.pieces_of(types), words.numpy())))
+    pieces = np.concatenate([text["ids"] for text, _ in windows.texts.values()])[:_READ]
+    words.copy_(torch.from_numpy(vectors_from_own_text(pieces, words.numpy())))
     return network
 
 
@@ -263,8 +242,8 @@ def train(
         batch = windows.batch(rng)
         return loss_of(network, batch, recipe, device), batch.ids.size
 
-    optimiser = make_optimiser(network, recipe)
-    learner = Learner(network, optimiser, losses, lambda: score_heldout(network, windows, windows.names, device))
+    texts = {name: windows.heldout(name, 192, _SCORED) for name in windows.names}
+    learner = Learner(network, make_optimiser(network, recipe), losses, lambda: score_heldout(network, texts, device))
     run(recipe, learner, report, *looks)
     network.load_state_dict(trained_weights(recipe))
     return network.cpu().eval()

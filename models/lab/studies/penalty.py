@@ -47,8 +47,8 @@ TOKENS, BATCH, WORDS = 1_500_000, 2048, 6000
 def contradicting(network: RecurrentNetwork, windows: LabWindows, names: list[str]) -> tuple[float, float]:
     """The share of sentence ends before a word in lower case, as written and in the text."""
     ends, lower = [0, 0], [0, 0]
-    for batch in (batch for name in names for batch in windows.heldout(name, 256, WORDS)):
-        texts = words_of(batch)
+    for name in names:
+        texts = words_of(windows.heldout(name, 256, WORDS))
         case, marks = truncated(network, texts, LOOK_AHEAD)
         beside = (texts.weights[:, :-1] > 0) & (texts.weights[:, 1:] > 0)
         for i, (cases, some) in enumerate(((case.argmax(-1), marks.argmax(-1)), (texts.cases, texts.marks))):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cappunc_cli.document.labels import CAPITAL, LOWER
-from cappunc_cli.features.train.dataset import Ints, WindowSample
-from models.lab.asr_noise import AsrNoise
+from cappunc_cli.features.train.dataset import Ints
+from models.lab.asr_noise import AsrNoise, WindowSample
 from models.lab.windows import COMMA, STOP
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from tokenizers import Tokenizer
 
-from cappunc_cli.features.train.dataset import WindowSample, build_vocabulary
+from cappunc_cli.features.train.dataset import build_vocabulary
 from cappunc_cli.restoration.models.registry import find_model
+from models.lab.asr_noise import WindowSample
 from models.lab.look_alikes import LookAlikes, look_alikes
 
 TYPES = ["then", "than", "Then,", "hour", "our", "hours", "electrocardiographically", "of"]

@@ -44,7 +44,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(recipe: Recipe, tmp_path: P
     whole = trained(replace(recipe, runs=tmp_path / "whole"))
 
     def stop(progress: Progress) -> None:
-        if progress.done == 370:
+        if progress.tokens == 370:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

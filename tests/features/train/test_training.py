@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case
-from cappunc_cli.features.train.corpora import Corpus, split_documents
+from cappunc_cli.features.train.corpora import Corpus, Turn
 from cappunc_cli.features.train.dataset import (
     IGNORED,
     TokenStream,
@@ -23,7 +25,7 @@ from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restoration.models.network import OnnxEngine
 from cappunc_cli.restoration.models.registry import find_model
 
-TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
+TEXT = ["Well, it was — as I said… you know — NATO's iPhone.", "Why? “Because!”"], ["Another document: yes;"]
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def test_a_long_word_has_the_pieces_in_training_that_the_engine_gives_it(tiny_mo
 
 def test_text_becomes_labels_through_strip(tokenizer: Tokenizer) -> None:
     types = Types()
-    stream = read_stream(Corpus(split_documents(TEXT.splitlines()), dialogue=True), types)
+    stream = read_stream(Corpus([list(map(Turn, document)) for document in TEXT], dialogue=True), types)
     vocabulary, bares = build_vocabulary(types, tokenizer)
     words = [bares[t] for t in stream.types]
     spoken = "well it was as i said you know nato's iphone why because another document yes"
@@ -66,7 +68,7 @@ def test_text_becomes_labels_through_strip(tokenizer: Tokenizer) -> None:
 
 def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str) -> tuple[Windows, list[str]]:
     types = Types()
-    stream = read_stream(Corpus(split_documents(text.splitlines())), types)
+    stream = read_stream(Corpus([[Turn(text)]]), types)
     vocabulary, bares = build_vocabulary(types, tokenizer)
     return Windows(recipe, {"text": stream}, vocabulary), bares
 
@@ -87,19 +89,31 @@ def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: 
     assert ((batch.marks == IGNORED) == (batch.cases == IGNORED)).all()
 
 
-def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> None:
-    windows, _ = windows_of(recipe, tokenizer, "Yes. " * 40)
-    assert windows.bin(np.array([-1, 0, 99, 100, 5000])).tolist() == [0, 1, 1, 2, 3]
+def test_held_out_words_are_read_once_with_their_pauses(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    types, text = Types(), "Unquestionably, we saw Schwarzenegger go. Why? " * 10
+    silences = [None, 0, 99, 100, 5000, 7] * 10
+    stream = read_stream(Corpus([[Turn(text, silences)]], dialogue=True), types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    windows = Windows(replace(recipe, heldout=0.5), {"text": stream}, vocabulary)
+    batch = windows.heldout("text", 16, 30)
+    labelled = batch.marks != IGNORED
+    assert batch.marks[labelled].tolist() == vocabulary.marks[stream.types[30:60]].tolist()
+    bins = [0, 1, 1, 2, 3, 1]  # unknown, below 100 ms, from 100 and from 1000 ms on
+    assert batch.pauses[labelled].tolist() == bins * 5
+    assert not batch.turns.any()
+    pieces = [tokenizer.encode(bares[kind], add_special_tokens=False).ids for kind in stream.types[30:60]]
+    inner = batch.attention.astype(bool)
+    assert set(batch.ids[inner].tolist()) == {*vocabulary.frame.tolist(), *chain.from_iterable(pieces)}
 
 
-def test_the_f1_of_several_batches_is_one() -> None:
+def test_f1_counts_folded_marks() -> None:
     pytest.importorskip("torch")
     from cappunc_cli.features.train.trainer import FOLDED, micro_f1
 
-    assert micro_f1([np.zeros(3, int)], [np.zeros(3, int)]) == 0
+    assert micro_f1(np.zeros(3, int), np.zeros(3, int)) == 0
     exclaimed, stop, comma = (MARK_CLASSES.index(mark) for mark in "!.,")
-    guesses = [FOLDED[[exclaimed, 0, comma]], FOLDED[[0, comma]]]
-    assert micro_f1(guesses, [FOLDED[[stop, 0, 0]], FOLDED[[comma, comma]]]) == pytest.approx(2 * 2 / (3 + 3))
+    guesses, golds = FOLDED[[exclaimed, 0, comma, 0, comma]], FOLDED[[stop, 0, 0, comma, comma]]
+    assert micro_f1(guesses, golds) == pytest.approx(2 * 2 / (3 + 3))
 
 
 def test_words_with_the_same_neighbours_begin_alike_and_rare_ones_as_they_were() -> None:
