@@ -17,14 +17,14 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
-from cappunc_cli.errors import CappuncError, WrongUsage, require
+from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.files.encodings import UTF_8, Encoding, decode, named_codec
-from cappunc_cli.files.fixer import Fixed, Fixers, Opened
+from cappunc_cli.files.fixer import Fixed, Fixer, FixRequest, Opened
 from cappunc_cli.files.inspection import missing_entries
 from cappunc_cli.files.language_detection import AUTO
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.languages import codes_of
+from cappunc_cli.options import require
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.models.registry import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
@@ -126,7 +126,7 @@ def fix(
         require(name, flag, bool, "True or False")
     how: How = {"language": language, "format": format, "encoding": encoding, "fast": fast, "device": device}
     with opened(source, model, options, how, engine=engine, diacritics=diacritics, **changes) as found:
-        return found.main.write(found.document, found.restore(), found.encoding)
+        return found.write(found.restore())
 
 
 def restore_words(
@@ -152,7 +152,7 @@ def restore_words(
     given = RecogniserWords(list(words))
     document = replace(given.document, source=" ".join(given.document.texts))
     how: How = {"language": language, "fast": fast, "device": device}
-    found = _fixers(model, options, how).divide(document)
+    found = _fixer(model, options, how).open(document)
     _warn(found.note)
     return given.written(found.restore())
 
@@ -173,8 +173,8 @@ def opened(
     with _errors_about(source):
         hint = how.get("format")
         text, encoding = _content(source, hint, how.get("encoding"))
-        fixers = _fixers(model, restoring or {}, how, engine, **changes)
-        found = fixers.open(text, _name(source), encoding, restore=restoring is not None)
+        fixer, name = _fixer(model, restoring or {}, how, engine, **changes), _name(source)
+        found = fixer.open(fixer.request.read(text, name), name, encoding, restore=restoring is not None)
         _warn(found.note)
         yield found
 
@@ -249,9 +249,9 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-def _fixers(
+def _fixer(
     model: Model | str | os.PathLike[str] | None, restoring: Choices, how: How, engine: str = NETWORK, **changes: Any
-) -> Fixers:
+) -> Fixer:
     """What opens sources and restores them. Raises WrongUsage."""
     code, fast, device = how.get("language", AUTO), how.get("fast", False), how.get("device", "auto")
     require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
@@ -266,7 +266,7 @@ def _fixers(
     glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
     options = Options(glossary=glossary, **restoring)  # type: ignore[arg-type, misc]  # the glossary was popped
     changes |= {"options": options, "device": device, "format": how.get("format"), "fps": how.get("fps")}
-    return Fixers(FixRequest(codes_of(code), name, engine, fast, languages, **changes), _warn, given=given)
+    return Fixer(FixRequest(codes_of(code), name, engine, fast, languages, **changes), _warn, given=given)
 
 
 def _warn(message: str) -> None:

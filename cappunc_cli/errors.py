@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import reprlib
 import shlex
 import sys
 from importlib.util import find_spec
@@ -93,12 +92,6 @@ class UnknownModel(BadModel, WrongUsage):
     Traceback (most recent call last):
     cappunc_cli.errors.UnknownModel: no model for ...
     """
-
-
-def require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
-    """Raises WrongUsage unless a value that a caller gave is of one of these kinds; `expected` names them."""
-    if not isinstance(value, kinds):
-        raise WrongUsage(f"{name} must be {expected}, not {reprlib.repr(value)}")
 
 
 def install_extra(extra: str) -> str:

@@ -11,6 +11,7 @@ options.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, is_dataclass, replace
@@ -181,3 +182,9 @@ def verify_options(options: Any) -> None:
             known[name].verify(getattr(options, name))
         except ValueError as error:
             raise WrongUsage(f"{name} {error}") from error
+
+
+def require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Raises WrongUsage unless a value that a caller gave is of one of these kinds; `expected` names them."""
+    if not isinstance(value, kinds):
+        raise WrongUsage(f"{name} must be {expected}, not {reprlib.repr(value)}")

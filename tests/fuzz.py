@@ -47,8 +47,7 @@ from cappunc_cli.document.words import Word, pauses
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.bench.hardware import hardware
 from cappunc_cli.files.encodings import decode, encode
-from cappunc_cli.files.fixer import Fixed, Fixer
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.fixer import Fixed, Fixer, FixRequest, Opened
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -477,7 +476,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     To `compare` with the oracle takes ten times the memory of the texts.
     """
     codec = ""
-    fixer = Fixer(replace(REQUEST, attach=random.random() < 0.2), ("", "en"), print)
+    fixer = Fixer(replace(REQUEST, attach=random.random() < 0.2), print)
     try:
         text, encoding = decode(seed.data)
         codec = encoding.codec
@@ -496,7 +495,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     try:
         # Models write ¿ only in Spanish, and Spanish texts are in code pages that have it.
         new = relabelled(document.words, random, *([("“”", "«»", '""')] if seed.page else []))
-        fixed = fixer.write(document, new, encoding)
+        fixed = Opened(document, fixer, "en", encoding=encoding).write(new)
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused when written", document.format, codec

@@ -152,7 +152,7 @@ def assert_converted(document: Document, name: str, encoding: Encoding, fixer: F
     """In another format, as other readers read it, are all words, unless the file is refused."""
     kind = random.choice(KINDS)
     try:
-        data, _ = Converter(kind).make(Opened(document, fixer, (), "", name, encoding))
+        data, _ = Converter(kind).make(Opened(document, fixer, "en", (), "", name, encoding))
     except CappuncError:
         return
     shown = convert.words_shown(kind, _for_pysubs2(kind, data))

@@ -13,11 +13,10 @@ import typer
 from cappunc_cli.cli.main import is_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
 from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage
-from cappunc_cli.files.fixer import Fixers, Opened
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
 from cappunc_cli.files.output import Reporter, files_done
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -174,7 +173,7 @@ def work_on(
     """
     if restore:
         request.check()
-    fixers = Fixers(request, reporter.info, reporter)
+    fixer = Fixer(request, reporter.info, reporter)
     with counting(reporter, len(jobs)):
         for job in jobs:
             reporter.begin(job.name)
@@ -182,7 +181,7 @@ def work_on(
                 text, encoding = read_text(job.source, request.encoding)
                 if encoding.guess:
                     reporter.info(f"{job.name}: {encoding.note}")
-                opened = fixers.open(text, job.name, encoding, restore)
+                opened = fixer.open(request.read(text, job.name), job.name, encoding, restore)
                 if opened.note:
                     reporter.info(f"{job.name}: {opened.note}")
                 result = work(job, opened)

@@ -21,7 +21,7 @@ from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_faults import KINDS, ShownCaption, caption_faults
 from cappunc_cli.layout.caption_profiles import Profiles
-from cappunc_cli.pages.html_page import HtmlPage
+from cappunc_cli.pages.html_page import html_page
 
 _COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
 
@@ -118,4 +118,4 @@ def _page(reports: Sequence[Report]) -> str:
         + '</ul><div class="wide" tabindex="0" role="region" aria-label="Faults"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></main>"
     )
-    return HtmlPage("Captions", body).html()
+    return html_page("Captions", body)

@@ -79,16 +79,17 @@ class Encoding:
     codec: str = "utf-8"
     bom: bytes = b""
     guess: bool = field(default=False, compare=False)
+    #: The error handler that preserves bytes which the codec cannot decode.
+    errors: str = field(init=False, compare=False)
 
-    @property
-    def errors(self) -> str:
-        """The error handler that preserves bytes which the codec cannot decode."""
+    def __post_init__(self) -> None:
+        errors = "strict"
         if self.codec.startswith(("utf-16", "utf-32")):
-            return "surrogatepass"
-        if self.codec.startswith(("utf-7", "iso2022", "hz")):
-            return "strict"
-        is_single = self.codec != "utf-8" and len(bytes(range(256)).decode(self.codec, "replace")) == 256
-        return "surrogateescape" if self.codec == "utf-8" or is_single else "strict"
+            errors = "surrogatepass"
+        elif not self.codec.startswith(("utf-7", "iso2022", "hz")):
+            is_single = self.codec != "utf-8" and len(bytes(range(256)).decode(self.codec, "replace")) == 256
+            errors = "surrogateescape" if self.codec == "utf-8" or is_single else errors
+        object.__setattr__(self, "errors", errors)  # frozen
 
     @property
     def is_unknown(self) -> bool:

@@ -1,4 +1,4 @@
-"""Restore, write and verify texts: files opened and divided by language, and a Fixer for each language."""
+"""What is done to one file: the options of a run, the language and model of a text, restoring it and writing it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 from cappunc_cli import formats
@@ -15,22 +15,130 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
-from cappunc_cli.files.limited_changes import changes_more_than_ascii, letters_kept, limit_changes, writable
-from cappunc_cli.files.output import SILENT, Reporter, counted
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.language_detection import AUTO, language_of_text, stretches
+from cappunc_cli.files.limited_changes import (
+    changes_more_than_ascii,
+    letters_kept,
+    limit_changes,
+    surroundings,
+    writable,
+)
+from cappunc_cli.files.output import Reporter, counted
 from cappunc_cli.files.storage import write_atomic
-from cappunc_cli.formats import RUNNING_TEXT
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
+from cappunc_cli.restoration.models.registry import (
+    ENGINES,
+    NETWORK,
+    ModelConfig,
+    find_config,
+    find_model_for,
+    model_languages,
+)
 from cappunc_cli.restoration.models.trigrams import NgramEngine
+from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise, space_marks
 from cappunc_cli.restoration.pipeline import restore
-from cappunc_cli.spelling.speller import Respelled, respell
+from cappunc_cli.spelling.speller import Respelled, check_spelling, respell
 
 #: Smallest share of a file in languages with a model.
 _LEAST_WITH_MODEL = 0.1
+
+
+@dataclass(frozen=True)
+class FixRequest:
+    """All options that determine results; sent to workers.
+
+    `lang` is a language code, several (`en,es`) of which each text or stretch has one, or `auto` to detect it. A
+    `model` of None is that of the language, and its `fast` one if it has one. `languages` are the codes of the named
+    model, which are looked up if None. `options` have no language: each text has its own. `format` and `encoding` are
+    None if they depend on each file. `fps` is the frame rate of files in frames that do not tell it.
+    """
+
+    lang: str = AUTO
+    model: str | None = None
+    engine: str = NETWORK
+    fast: bool = False
+    languages: tuple[str, ...] | None = None
+    options: Options = field(default_factory=Options)
+    device: str = "auto"
+    format: str | None = None
+    encoding: str | None = None
+    fps: float | None = None
+    attach: bool = False
+    diacritics: str = "keep"
+    numbers: bool = False
+    apostrophes: bool = False
+
+    @cached_property
+    def codes(self) -> Sequence[str]:
+        """The languages that texts may have: always, if the user has named them, and otherwise if in doubt.
+
+        Raises BadModel.
+        """
+        if self.lang != AUTO:
+            return self.lang.split(",")
+        if self.model is None:
+            return model_languages()
+        return self.languages or find_config(self.model, self.engine).languages
+
+    @cached_property
+    def only(self) -> str | None:
+        """The only language of the named model, in which all texts are; None if they may differ. Raises BadModel."""
+        return self.codes[0] if self.lang == AUTO and self.model is not None and len(self.codes) == 1 else None
+
+    def language_of(self, text: str) -> str:
+        """The language of a text. Raises BadModel."""
+        return self.only or language_of_text(text, self.codes, self.lang != AUTO)
+
+    def of_language(self, code: str) -> str:
+        """The model for a language; if that was detected, the error says so. Raises UnknownModel."""
+        if self.model is not None:
+            return self.model
+        try:
+            return str(find_model_for(code, ENGINES[self.engine], fast=self.fast))
+        except BadModel as error:
+            if self.lang != AUTO:
+                raise
+            raise UnknownModel(
+                f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
+            ) from error
+
+    def possible(self) -> Iterator[tuple[str, str | None]]:
+        """The models and languages that texts may get, None for those of a named model. Raises BadModel."""
+        if self.model is not None and (self.lang == AUTO or len(self.codes) > 1):
+            yield self.model, None
+            return
+        for code in self.codes:
+            with suppress(*([BadModel] if len(self.codes) > 1 else [])):  # texts in it are refused
+                yield self.of_language(code), code
+
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
+        # The transcript of a silent recording is empty, which is malformed in some formats.
+        return formats.read(text, name, self.format if text.strip() else None, self.fps)
+
+    def check_model(self, config: ModelConfig, code: str | None) -> None:
+        """Raises WrongUsage if a model does not support these options in a language."""
+        options = replace(self.options, language=code)
+        options.windows(config)
+        options.paired_marks(config)
+        own = options.conventions(config)
+        if self.diacritics == "restore" and not own.diacritics:
+            raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
+        if self.numbers or self.apostrophes:
+            check_spelling(own, self.numbers, self.apostrophes)
+
+    def check(self) -> None:
+        """Raises BadModel or WrongUsage if these options suit no model that files may get."""
+        error: CappuncError | None = None
+        for name, code in self.possible():
+            try:
+                return self.check_model(find_config(name, self.engine), code)
+            except CappuncError as found:
+                error = found
+        raise error or WrongUsage("no model is installed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,71 +200,139 @@ def open_model(name: str, device: str, engine: str) -> Model:
         raise BadModel(error.message, error.path, error.line) from error
 
 
+@cache
+def _diacritic_restorer(code: str) -> DiacriticRestorer:
+    return DiacriticRestorer(NgramEngine(find_model_for(code, ENGINES["ngram"])), language(code))
+
+
 @dataclass(eq=False)
 class Fixer:
-    """Fixes texts in one language with one model, which is loaded for the first text that has words."""
+    """Divides files by language, and has the model of each language, which is loaded for its first words."""
 
     request: FixRequest
-    #: The name or directory of the model, and the code of the language.
-    chosen: tuple[str, str]
     warn: Callable[[str], None]
-    #: Is told of the share of a text's words that the model has read.
-    reporter: Reporter = SILENT
+    #: Is told of the share of a file's words that the models have read.
+    reporter: Reporter | None = None
     #: A model that is open already.
     given: Model | None = None
+    #: By language.
+    _models: dict[str, Model] = field(default_factory=dict)
 
-    @cached_property
-    def model(self) -> Model:
-        """The model, loaded on first use.
+    def model(self, code: str) -> tuple[Model, Options]:
+        """The model for a language, and the options in that language.
 
-        Raises BadModel if that fails, and WrongUsage for an unknown device or options that it does not support.
+        Raises BadModel if it cannot be loaded, and WrongUsage for an unknown device or options that it lacks.
         """
-        name, code = self.chosen
-        model = self.given or open_model(name, self.request.device, self.request.engine)
-        self.request.check_model(model.config, code)
-        if model.engine.warning:
-            self.warn(model.engine.warning)
-        if code not in model.config.languages:
-            self.warn(f"{model.config.name} was not trained on {language(code).name}: marks and capitals may be poor")
-        self.reporter.detail(f"the model {model.config.name} runs on {model.engine.device}")
-        return model
+        request = self.request
+        if code not in self._models:
+            model = self.given or open_model(request.of_language(code), request.device, request.engine)
+            known, name = model.config.languages, model.config.name
+            request.check_model(model.config, code)
+            if model.engine.warning:
+                self.warn(model.engine.warning)
+            if code not in known:
+                self.warn(f"{name} was not trained on {language(code).name}: marks and capitals may be poor")
+            if self.reporter is not None:
+                self.reporter.detail(f"the model {name} runs on {model.engine.device}")
+            self._models[code] = model
+        return self._models[code], replace(request.options, language=code)
 
-    def __post_init__(self) -> None:
-        self.options = replace(self.request.options, language=self.chosen[1])
-        self.language = language(self.chosen[1])
+    def open(self, document: Document, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
+        """Divide a file by language; without `restore` it needs no model.
 
-    def restore(self, document: Document, progress: Callable[[int], None] | None = None) -> list[str]:
-        """The new texts of a document's words. Raises BadModel and WrongUsage."""
-        words: Sequence[Word] = document.words
-        if not words:
-            return []
-        if self.request.diacritics != "keep":
-            if self.request.diacritics == "restore":
-                texts = self._diacritic_restorer.restore(document.texts)
-            else:
-                texts = [normalise(text, self.language) for text in document.texts]
-            words = [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
-        new = restore(words, self.model, self.options, progress)
-        if document.format in RUNNING_TEXT and self.language.spaced:
-            return space_marks(document.texts, new, self.language)
+        Raises UnknownModel if less than a tenth of it has a model.
+        """
+        request = self.request
+        if not restore:
+            return Opened(document, self, FixRequest(request.lang).language_of(document.source), (), "", name, encoding)
+        found = [] if request.only else stretches(document, request.codes, request.lang != AUTO)
+        if not found:
+            code = request.only or request.language_of(document.source)
+            request.of_language(code)
+            return Opened(document, self, code, [(code, range(len(document.words)))], "", name, encoding)
+        words: Counter[str] = Counter()
+        letters: Counter[str] = Counter()
+        for code, numbers in found:
+            words[code] += len(numbers)
+            letters[code] += sum(len(document.words[i].text) for i in numbers)
+        known = []
+        for code in filter(request.codes.__contains__, words):  # a named model must know it
+            with suppress(BadModel):
+                request.of_language(code)
+                known.append(code)
+        # Some English terms do not make a Korean file one that can be restored.
+        if sum(letters[code] for code in known) < _LEAST_WITH_MODEL * letters.total():
+            raise UnknownModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
+        note, without = "", sorted(words.keys() - {*known})
+        if without:
+            count = sum(words[code] for code in without)
+            note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
+        own = [(code, numbers) for code, numbers in found if code in known]
+        return Opened(document, self, max(known, key=words.__getitem__), own, note, name, encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that was read, in stretches, each a language and the numbers of its words.
+
+    `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch.
+    """
+
+    document: Document
+    fixer: Fixer
+    code: str
+    stretches: Sequence[tuple[str, Sequence[int]]] = ()
+    note: str = ""
+    name: str = ""
+    encoding: Encoding = UTF_8
+
+    @property
+    def language(self) -> Language:
+        """The language of most words."""
+        return language(self.code)
+
+    def parts(self) -> Iterator[tuple[str, Sequence[int], Document, Callable[[int], None] | None]]:
+        """The stretches, each with its words as a document, and a callback for the number of them that were read."""
+        whole, before, reporter = self.document, 0, self.fixer.reporter
+        for code, numbers in self.stretches if whole.words else ():
+            part = whole
+            if len(numbers) < len(whole.words):
+                part = replace(whole, words=[whole.words[i] for i in numbers])
+            read = partial(reporter.advance, before=before, words=len(whole.words)) if reporter is not None else None
+            yield code, numbers, part, read
+            before += len(numbers)
+
+    def restore(self) -> list[str]:
+        """The new texts of all words. Raises BadModel and WrongUsage."""
+        new, diacritics = self.document.texts, self.fixer.request.diacritics
+        for code, numbers, part, progress in self.parts():
+            model, options = self.fixer.model(code)
+            words: Sequence[Word] = part.words
+            if diacritics == "restore":
+                texts = _diacritic_restorer(code).restore(part.texts)
+                words = [replace(word, text=text) for word, text in zip(words, texts, strict=True)]
+            elif diacritics == "normalise":
+                words = [replace(word, text=normalise(word.text, language(code))) for word in words]
+            restored = restore(words, model, options, progress)
+            if part.format in formats.RUNNING_TEXT and language(code).spaced:
+                restored = space_marks(part.texts, restored, language(code))
+            for i, text in zip(numbers, restored, strict=True):
+                new[i] = text
         return new
 
-    @cached_property
-    def _diacritic_restorer(self) -> DiacriticRestorer:
-        return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
+    def write(self, new: Sequence[str]) -> Fixed:
+        """The source with new texts of its words, verified by `formats.verify`, and then respelled if requested.
 
-    def write(self, document: Document, new: Sequence[str], encoding: Encoding = UTF_8) -> Fixed:
-        """The source of a document with new texts, verified by `formats.verify`, and then respelled if requested.
-
-        Characters that the `encoding` lacks are replaced; if it was guessed, only changes that are right in every
-        likely encoding are made. Raises CappuncError.
+        Characters that the encoding lacks are replaced; if it was guessed, only changes that are right in every likely
+        encoding are made. Raises CappuncError.
         """
-        old, request = document.texts, self.request
+        document, encoding, request = self.document, self.encoding, self.fixer.request
+        old = document.texts
         output = source = document.source
         notices, diacritics = document.notices, request.diacritics != "keep"
         narrow = not encoding.codec.startswith("utf")  # Unicode's own encodings have all characters
         if narrow:
-            wanted, new = new, limit_changes(old, new, encoding, _around(document) if encoding.guess else ())
+            wanted, new = new, limit_changes(old, new, encoding, surroundings(document) if encoding.guess else ())
             if diacritics and (kept := letters_kept(wanted, new, encoding)):
                 notices += (_notice(document, *kept),)
         if request.attach or new != old:
@@ -171,28 +347,21 @@ class Fixer:
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked)
         if old and (request.numbers or request.apostrophes):
-            fixed = self._with_spelling(document, fixed)
+            fixed = self._with_spelling(fixed)
         if encoding.guess and changes_more_than_ascii(encode(source, encoding), fixed.data):
             raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
         return fixed
 
-    def _with_spelling(self, document: Document, fixed: Fixed) -> Fixed:
-        request = self.request
+    def _with_spelling(self, fixed: Fixed) -> Fixed:
+        document, request = self.document, self.fixer.request
         if fixed.text != document.source:
             document = formats.read(fixed.text, format=document.format, fps=document.fps)
         stripped = list(map(strip, document.texts))
-        terms = self.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
+        terms = request.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         asked = {"numbers": request.numbers, "apostrophes": request.apostrophes}
         text, respelled = respell(document, fixed.text, self.language, **asked, protected=protected)
         return replace(fixed, text=text, respelled=respelled)
-
-
-def _around(document: Document) -> list[tuple[str, str]]:
-    """The characters before and after each word in the source; ("", "") for those without a place."""
-    source = document.source
-    spans = [(one.places[0][0][0], one.places[0][-1][1]) if one.places else (0, len(source)) for one in document.words]
-    return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
 
 
 def _notice(document: Document, i: int, message: str) -> Notice:
@@ -210,97 +379,3 @@ def _rechecked(document: Document, new: Sequence[str]) -> tuple[Notice, ...]:
             said = (" ".join(texts[i : i + 2]) for texts in (old, new))
             found.append(_notice(document, i, "“{}” is now “{}”".format(*said)))
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A file that was read, in stretches, each the numbers of the words that a Fixer restores together.
-
-    `main` is the Fixer of most words. Those in languages without a model are in no stretch; the `note` tells of them.
-    """
-
-    document: Document
-    main: Fixer
-    stretches: Sequence[tuple[Fixer, Sequence[int]]]
-    note: str = ""
-    name: str = ""
-    encoding: Encoding = UTF_8
-
-    @property
-    def language(self) -> Language:
-        """The language of most words."""
-        return self.main.language
-
-    def parts(self) -> Iterator[tuple[Fixer, Sequence[int], Document, Callable[[int], None]]]:
-        """The stretches, each with its words as a document, and a callback for the number of them that were read."""
-        whole, before = self.document, 0
-        for fixer, numbers in self.stretches:
-            part = whole
-            if len(numbers) < len(whole.words):
-                part = replace(whole, words=[whole.words[i] for i in numbers])
-            advance = partial(fixer.reporter.advance, before=before, words=len(whole.words))
-            yield fixer, numbers, part, advance
-            before += len(numbers)
-
-    def restore(self) -> list[str]:
-        """The new texts of all words. Raises BadModel and WrongUsage."""
-        new = self.document.texts
-        for fixer, numbers, part, progress in self.parts():
-            for i, text in zip(numbers, fixer.restore(part, progress), strict=True):
-                new[i] = text
-        return new
-
-
-@dataclass(eq=False)
-class Fixers:
-    """Opens files, with a Fixer for each language that they need; each loads its model once, unless one is `given`."""
-
-    request: FixRequest
-    warn: Callable[[str], None]
-    reporter: Reporter = SILENT
-    given: Model | None = None
-    _open: dict[str, Fixer] = field(default_factory=dict)
-
-    def of(self, code: str) -> Fixer:
-        """The Fixer for a language. Raises BadModel."""
-        if code not in self._open:
-            chosen = (self.request.of_language(code), code)
-            self._open[code] = Fixer(self.request, chosen, self.warn, self.reporter, self.given)
-        return self._open[code]
-
-    def open(self, text: str, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
-        """Read a file's text and divide it by language; without `restore` it needs no model. Raises CappuncError."""
-        document = self.request.read(text, name)
-        if restore:
-            return replace(self.divide(document), name=name, encoding=encoding)
-        code = FixRequest(self.request.lang).language_of(text)
-        return Opened(document, Fixer(self.request, ("", code), self.warn), (), "", name, encoding)
-
-    def divide(self, document: Document) -> Opened:
-        """Divide a document by language.
-
-        Raises UnknownModel if less than a tenth of it has a model.
-        """
-        request = self.request
-        found = [] if request.only else request.stretches(document)
-        if not found:
-            fixer = self.of(request.only or request.language_of(document.source))
-            return Opened(document, fixer, [(fixer, range(len(document.words)))])
-        words: Counter[str] = Counter()
-        letters: Counter[str] = Counter()
-        for code, numbers in found:
-            words[code] += len(numbers)
-            letters[code] += sum(len(document.words[i].text) for i in numbers)
-        fixers: dict[str, Fixer] = {}
-        for code in filter(set(request.codes).__contains__, words):  # a named model must know it
-            with suppress(BadModel):
-                fixers[code] = self.of(code)
-        # Some English terms do not make a Korean file one that can be restored.
-        if sum(letters[code] for code in fixers) < _LEAST_WITH_MODEL * letters.total():
-            raise UnknownModel(f"there is no model for its language ({letters.most_common(1)[0][0]})")
-        note, without = "", sorted(words.keys() - fixers.keys())
-        if without:
-            count = sum(words[code] for code in without)
-            note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
-        own = [(fixers[code], numbers) for code, numbers in found if code in fixers]
-        return Opened(document, fixers[max(fixers, key=lambda code: words[code])], own, note)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cappunc_cli.document.words import Document, Word, spread_times, timestamp
-from cappunc_cli.files.fixer import Fixer, Opened
+from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.output import FILE, PLACE, WARNING, Parts, Reporter
 from cappunc_cli.restoration.decoding.doubts import LowConfidence, UnrestoredSpan, find_low_confidence, unrestored_spans
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage, rewrite
 
 if TYPE_CHECKING:
@@ -44,13 +46,14 @@ class ExaminedStretch:
     rows: Rows
     passage: Passage
     estimate: Missing
-    fixer: Fixer
+    model: Model
+    options: Options
 
     @cached_property
     def changes(self) -> list[bool]:
         """Whether `fix` would change each word, as the model reads it."""
         old = self.read.parts
-        new = rewrite(old, self.rows, self.fixer.model, self.fixer.options)
+        new = rewrite(old, self.rows, self.model, self.options)
         return [word.text != text for word, text in zip(old, new, strict=True)]
 
     def missing(self) -> list[UnrestoredSpan]:
@@ -126,14 +129,14 @@ def examine(opened: Opened, known: Examined | None = None) -> Examined:
     """Let the models read a document that has words; of one that is `known`, only what has changed in its letters."""
     found: list[ExaminedStretch] = []
     before = {} if known is None else {one.read.bare: one.rows for one in known.stretches}
-    for fixer, numbers, part, progress in opened.parts():
-        model, options = fixer.model, fixer.options
+    for code, numbers, part, progress in opened.parts():
+        model, options = opened.fixer.model(code)
         read = as_read(part.words, model, options)
         rows = before.get(read.bare)
         if rows is None:
             rows = probabilities(read.parts, model, options, progress)
         passage = read_passage(read.parts, rows, model, options)
-        found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), fixer))
+        found.append(ExaminedStretch(numbers, read, rows, passage, find_missing(passage), model, options))
     return Examined(found)
 
 

@@ -160,7 +160,9 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
         own = [i for i in scripts if scripts[i] == script]
         code = _OF_SCRIPT.get(script) or str(_identifier().classify(" ".join(texts[i] for i in own))[0])
         found |= dict.fromkeys(own, code)
-    return _joined(lines, found)
+    parts = _joined(lines, found)
+    # A text in another language than the only one that was named is told.
+    return [] if len(codes) > 1 and len({code for code, _ in parts}) < 2 else parts
 
 
 def _lines(document: Document) -> list[list[int]]:

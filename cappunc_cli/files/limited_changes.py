@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import NAMING, Encoding
 
@@ -25,6 +26,13 @@ def writable(text: str, encoding: Encoding) -> str:
     for c in lacking - _SPELLINGS.keys():
         raise BadInput(f"{c!r} cannot be written in {encoding.codec}, the encoding of the file")
     return text.translate({ord(c): _SPELLINGS[c] for c in lacking})
+
+
+def surroundings(document: Document) -> list[tuple[str, str]]:
+    """The characters before and after each word in the source; ("", "") for those without a place."""
+    source = document.source
+    spans = [(one.places[0][0][0], one.places[0][-1][1]) if one.places else (0, len(source)) for one in document.words]
+    return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
 
 
 def limit_changes(

@@ -338,7 +338,3 @@ class Reporter:
             yield
         finally:
             self.bar.start()
-
-
-#: Hears of nothing and shows nothing.
-SILENT = Reporter(quiet=True)

@@ -1,8 +1,9 @@
-"""The record of results at a target: what the next run need not do again, and what it may overwrite.
+"""What became of each file: its Result, the log, and the record of results at a target.
 
-It is in the directory `.cappunc` of the target. Each group of files has a part of its own, `RUN-GROUP.jsonl`, a JSON
-object a line, which is written just before the results of the group: a killed run may leave a line without a result,
-but never a result without its line. Nothing is appended, so that object stores and several machines can have it.
+The record says what the next run need not do again, and what it may overwrite. It is in the directory `.cappunc` of the
+target. Each group of files has a part of its own, `RUN-GROUP.jsonl`, a JSON object a line, which is written just before
+the results of the group: a killed run may leave a line without a result, but never a result without its line. Nothing
+is appended, so that object stores and several machines can have it.
 
 A record may have come along with somebody's files, so it authorises nothing: a result is overwritten only if its
 content has the hash that a line names, that is, if it is still what a run wrote.
@@ -10,22 +11,143 @@ content has the hash that a line names, that is, if it is still what a run wrote
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
+import sys
+import traceback
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
+from cappunc_cli.files.fixer import Fixed, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.storage import content_hash, is_pipe, is_url, joined, read_bytes
+from cappunc_cli.files.storage import PIPE, about, content_hash, is_pipe, is_url, joined, read_bytes, write_result
 from cappunc_cli.files.urls import Entry, stat_urls, walk_url, write_url
+from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_member, find_model
+from cappunc_cli.restoration.terms import Sightings
+from cappunc_cli.version import __version__
 
 #: The directory of the parts, of the lock and of the report.
 PRIVATE = ".cappunc"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a job.
+
+    `status` is fixed, unchanged, skipped (a file of a directory that is no transcript) or failed.
+    """
+
+    job: Job
+    status: str
+    #: The fixed text's counts and notices; its text is the `data`.
+    fixed: Fixed | None = None
+    words: int = 0
+    seconds: float = 0.0
+    language: str = ""
+    model: str = ""
+    #: A note about a guessed encoding or about languages without a model, or "".
+    note: str = ""
+    #: Terms of the glossary that occur in the file, if there is a glossary.
+    terms: Sightings | None = None
+    #: The result; None once it has been written to its file.
+    data: bytes | None = None
+    #: What went wrong.
+    error: CappuncError | None = None
+    #: Whether every other file would fail the same way.
+    fatal: bool = False
+    #: The traceback of a bug.
+    trace: str = ""
+    #: Warnings about the models that the worker has loaded for it.
+    warnings: tuple[str, ...] = ()
+    #: The machine that worked on it, if that was a worker of a cluster.
+    node: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The error without the input's name, or ""."""
+        if self.error is None:
+            return ""
+        path, message = self.error.path, self.error.message
+        # Quoted, so that a summary counts it with those of other files.
+        return message if path in (None, self.job.name) else f"“{path}” {message}"
+
+    def entry(self) -> dict[str, Any]:
+        """What records and logs say about it."""
+        entry: dict[str, Any] = {"status": self.status, "words": self.words, "seconds": round(self.seconds, 3)}
+        entry |= {"language": self.language, "model": self.model} if self.model else {}
+        if self.error is not None:
+            entry |= {"reason": self.reason} | ({} if self.error.line is None else {"line": self.error.line})
+        if self.fixed is not None and self.fixed.respelled:
+            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.fixed.respelled]
+        if self.fixed is not None and self.fixed.rechecked:
+            entry["rechecked"] = [(one.line, one.message) for one in self.fixed.rechecked]
+        return entry
+
+
+def failed(job: Job, error: Exception) -> Result:
+    """The result of a job that raised an error."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
+        error = CappuncError("needs more memory than is available")
+    if isinstance(error, CappuncError | OSError):
+        # A file in a language without a model fails alone.
+        if isinstance(error, BadModel) and not isinstance(error, UnknownModel):
+            return Result(job, "failed", error=error, fatal=True)
+        return Result(job, "skipped" if job.is_skipped(error) else "failed", error=about(error, job.name))
+    bug = CappuncError(f"nothing written, this is a bug: {type(error).__name__}: {error}", job.name)
+    return Result(job, "failed", error=bug, trace="".join(traceback.format_exception(error)).rstrip())
+
+
+@contextmanager
+def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Callable[[Result], None]]]:
+    """A list of a function that adds a JSON line about a result to a log; `-` is standard error, [] for None.
+
+    A URL is written at the end. Raises OSError if the file cannot be written.
+    """
+    if name is None or (name == PIPE and sys.stderr is None):
+        yield []
+        return
+    stream = sys.stderr.buffer if name == PIPE else io.BytesIO() if is_url(name) else Path(name).open("wb")  # noqa: SIM115
+
+    def add(result: Result) -> None:
+        if only_failures and result.status in ("fixed", "unchanged"):
+            return
+        entry = {"file": result.job.name} | ({} if result.job.target is None else {"target": result.job.target})
+        stream.write(f"{json.dumps(entry | result.entry(), ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
+        stream.flush()
+
+    try:
+        yield [add]
+    finally:
+        if isinstance(stream, io.BytesIO):
+            write_result(name, stream.getvalue())
+        elif name != PIPE:
+            stream.close()
+
+
+def signature(request: FixRequest) -> str:
+    """A hash of all that determines results: version, options, and all models that files may need.
+
+    Equal signatures mean that two machines have the same version and models. Raises BadModel.
+    """
+    kind = ENGINES[request.engine]
+    # Which models these five mean is what follows.
+    told = asdict(request) | dict.fromkeys(("model", "engine", "fast", "languages", "device"))
+    parts: list[object] = [__version__, told]
+    for model, code in request.possible():
+        directory = find_model(model, kind)
+        others = [find_member(directory, name) for name in ModelConfig.load(directory, kind.config).ensemble]
+        # A model's config includes the hashes of its files.
+        configs = [(directory / kind.config).read_text("utf-8")]
+        configs += [(other / "config.json").read_text("utf-8") for other in others]
+        parts.append([code, configs])
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 class Line(NamedTuple):
@@ -109,13 +231,11 @@ class Record:
                     hash(line)  # raises TypeError for what cannot be compared
                     yield line
 
-    def add(self, results: Iterable[tuple[Job, bytes, dict[str, Any]]]) -> None:
-        """Write the part of a group: its jobs, the results that are about to be written, and more about each.
-
-        Raises CappuncError and OSError.
-        """
+    def add(self, results: Sequence[Result]) -> None:
+        """Write the part of a group, whose results are about to be written. Raises CappuncError and OSError."""
         part, sources = "", ""
-        for job, data, more in results:
+        for result in results:
+            job, data = result.job, result.data or b""
             entry = {
                 "file": self._below(job),
                 "of": self._source(job),
@@ -123,7 +243,7 @@ class Record:
                 "output": [len(data), content_hash(data)],
                 "with": self.signature,
             }
-            part, sources = f"{part}{json.dumps(entry | more)}\n", f"{sources}{job.source}\0"
+            part, sources = f"{part}{json.dumps(entry | result.entry())}\n", f"{sources}{job.source}\0"
         # No other group of the run has this name.
         name = content_hash(sources.encode("utf-8", "surrogateescape"))
         place = joined(self.root, f"{PRIVATE}/{self.run}-{name}.jsonl")

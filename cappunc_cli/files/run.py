@@ -1,36 +1,219 @@
-"""Run jobs, here or in several processes, and tell what became of them: lines, a log, progress, and a summary."""
+"""Run jobs: read, restore and write files, in this process or by an Executor, and tell what became of them."""
 
 from __future__ import annotations
 
-import io
-import json
-import multiprocessing
-import os
-import signal
-import sys
-import threading
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePath
+from typing import Any, Literal
 
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.glossary_file import TermCheck
-from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.output import Reporter, counted, files_done, write_diff, write_stdout
-from cappunc_cli.files.storage import PIPE, is_url, write_result
-from cappunc_cli.files.worker import Result, Worker
-from cappunc_cli.restoration.models.session import physical_cores
+from cappunc_cli.files.jobs import Job, refuse_name
+from cappunc_cli.files.output import Reporter, counted, files_done, shown_utf_8, unified_diff, write_diff, write_stdout
+from cappunc_cli.files.record import Record, Result, failed, local_entry
+from cappunc_cli.files.storage import content_hash, exists, is_url, read_bytes, write_atomic, write_result
 
+#: `new` refuses to overwrite anything, `force` overwrites anything but the input; `diff` writes no files.
+Mode = Literal["new", "force", "in-place", "diff"]
+#: Threads that read and write URLs.
+_THREADS = 16
 #: Files that are written together, with one part of the record: few at first, so that every process gets some.
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWriter:
+    """Writes the results of a run; sent to worker processes.
+
+    With a `record`, results are recorded in it, and those that it knows may be overwritten.
+    """
+
+    mode: Mode
+    record: Record | None = None
+
+    def check(self, job: Job, data: bytes | None = None) -> None:
+        """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already.
+
+        With the `data` that is about to be written, a file at the target is compared, too: it must be a result that the
+        record knows, or the same.
+        """
+        target = job.target
+        if target is None or self.mode == "in-place":
+            return
+        if job.target_is:
+            raise CappuncError(f"is {job.target_is}; nothing written", target)
+        if self.mode != "new":
+            return
+        # What was not there when the run was planned may be another run's; that is compared when it is written.
+        if self.record is None or job.ours == ():
+            if exists(target):
+                raise CappuncError("already exists; --force overwrites it", target)
+            return
+        # What was not at a URL is not asked for again.
+        if data is None or (job.ours is None if is_url(target) else not exists(target)):
+            return
+        with suppress(FileNotFoundError):
+            # The same may have been written by a worker that died before it could report, or by another run.
+            if content_hash(read_bytes(target)) not in (content_hash(data), *(job.ours or ())):
+                what = "was changed since a run wrote it" if job.ours else "already exists"
+                raise CappuncError(f"{what}; --force overwrites it", target)
+
+    def write(self, job: Job, data: bytes) -> None:
+        """Write a result to the job's target atomically; its directory is made if necessary.
+
+        In place, an input that has changed since it was read is not overwritten. Raises CappuncError and OSError; then
+        nothing is written.
+        """
+        target = str(job.target)
+        if self.mode == "in-place" and not is_url(target):
+            _refuse_replacing(target, job.digest)
+            write_atomic(Path(target), data)  # a directory that was removed in the meantime is not made again
+        else:
+            self.check(job, data)
+            write_result(target, data)
+
+
+def _refuse_replacing(name: str, digest: str) -> None:
+    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
+    try:
+        same = content_hash(Path(name).read_bytes()) == digest
+    except FileNotFoundError:
+        raise CappuncError("was removed in the meantime; nothing written", name) from None
+    if not same:
+        raise CappuncError("was changed in the meantime; nothing written", name)
+    if (names := Path(name).stat().st_nlink) > 1:
+        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
+
+
+def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
+    """The result once some work on it is done, or its failure; what has failed already is left alone."""
+    try:
+        if result.data is not None:
+            work(result.job, result.data)
+    except Exception as error:
+        return _unwritten(result, error)
+    return result
+
+
+def _unwritten(result: Result, error: Exception) -> Result:
+    return replace(failed(result.job, error), node=result.node, warnings=result.warnings)
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """What `work` returns for each item, many of which are worked on at a time."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(work, items))
+
+
+@dataclass(eq=False)
+class Worker:
+    """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
+
+    `memory` limits the bytes of a file; None is no limit. The `reporter` is told of each file and of the share of its
+    words that the models have read. `node` is the machine, if it is one of a cluster.
+    """
+
+    request: FixRequest
+    writer: ResultWriter
+    memory: int | None = None
+    reporter: Reporter | None = None
+    node: str = ""
+    #: Warnings about models, which the next result carries.
+    _warnings: list[str] = field(default_factory=list)
+    _fixer: Fixer | None = None
+    _terms: TermCheck | None = None
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone."""
+        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
+        # again, an eighth of the time of reading and verifying.
+        gc.set_threshold(100_000)
+        if self._fixer is None:
+            self._fixer = Fixer(self.request, self._warnings.append, self.reporter)
+        held: list[Result] = []
+        each: Callable[..., Iterable[Any]] = map
+        if any(is_url(job.source) or is_url(job.target) for job in jobs):
+            each = in_threads
+        for read in each(self._read, jobs):
+            result = read if isinstance(read, Result) else self._fix(self._fixer, *read)
+            result = replace(result, node=self.node, warnings=tuple(self._warnings))
+            self._warnings.clear()
+            if result.data is None or result.job.target is None:
+                yield result
+            elif result.status == "unchanged" and self.writer.mode == "in-place":
+                yield replace(result, data=None)
+            else:
+                held.append(result)
+        if self.writer.record is not None:
+            held = list(each(partial(_attempt, self.writer.check), held))
+            try:
+                if good := [one for one in held if one.data is not None]:
+                    self.writer.record.add(good)
+            except (CappuncError, OSError) as error:
+                held = [one if one.data is None else replace(_unwritten(one, error), fatal=True) for one in held]
+        for result in each(partial(_attempt, self.writer.write), held):
+            yield replace(result, data=None)
+
+    def _read(self, job: Job) -> tuple[bytes, Job] | Result:
+        limit = self.memory
+        try:
+            if limit is not None and job.size > limit:
+                raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
+            self.writer.check(job)
+            if self.writer.record is not None and not is_url(job.source):
+                # Before it is read: what changes later is read again.
+                entry = local_entry(job.source)
+                job = replace(job, tag="" if entry is None else entry.tag)
+            data = read_bytes(job.source)
+            return data, replace(job, digest=content_hash(data)) if self.writer.mode == "in-place" else job
+        except Exception as error:
+            return failed(job, error)
+
+    def _fix(self, fixer: Fixer, data: bytes, job: Job) -> Result:
+        """The result of a job, which is not written yet."""
+        begun = time.perf_counter()
+        if self.reporter is not None:
+            self.reporter.begin(job.name)
+        try:
+            text, encoding = decode(data, self.request.encoding)
+            opened = fixer.open(self.request.read(text, job.name), job.name, encoding)
+            if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
+                refuse_name(job, opened.document)
+            new = opened.restore()
+            fixed = opened.write(new)
+            made = shown_utf_8(unified_diff(job.name, text, fixed.text)) if self.writer.mode == "diff" else fixed.data
+            glossary = self.request.options.glossary
+            if glossary.terms and self._terms is None:
+                self._terms = TermCheck(glossary)
+            terms = None if self._terms is None else self._terms.check(new)
+        except Exception as error:
+            return failed(job, error)
+        notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
+        return Result(
+            job,
+            "fixed" if fixed.text != text else "unchanged",
+            replace(fixed, text=""),
+            fixed.words,
+            time.perf_counter() - begun,
+            opened.code if fixed.words else "",
+            fixer.model(opened.code)[0].config.name if fixed.words else "",
+            "; ".join(filter(None, notes)),
+            terms,
+            made,
+        )
+
+
 #: Works on groups of jobs, and yields their results in any order.
 Executor = Callable[[Worker, Iterable[list[Job]], Reporter], Generator[Result]]
 
@@ -51,33 +234,6 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
         size += length
     if group:
         yield group
-
-
-@contextmanager
-def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Callable[[Result], None]]]:
-    """A list of a function that adds a JSON line about a result to a log; `-` is standard error, [] for None.
-
-    A URL is written at the end. Raises OSError if the file cannot be written.
-    """
-    if name is None or (name == PIPE and sys.stderr is None):
-        yield []
-        return
-    stream = sys.stderr.buffer if name == PIPE else io.BytesIO() if is_url(name) else Path(name).open("wb")  # noqa: SIM115
-
-    def add(result: Result) -> None:
-        if only_failures and result.status in ("fixed", "unchanged"):
-            return
-        entry = {"file": result.job.name} | ({} if result.job.target is None else {"target": result.job.target})
-        stream.write(f"{json.dumps(entry | result.entry(), ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
-        stream.flush()
-
-    try:
-        yield [add]
-    finally:
-        if isinstance(stream, io.BytesIO):
-            write_result(name, stream.getvalue())
-        elif name != PIPE:
-            stream.close()
 
 
 @dataclass(slots=True)
@@ -114,9 +270,10 @@ class Run:
         if not jobs:
             return
         listed, groups = len(jobs) <= _FILES_LISTED and not self.long, job_groups(jobs)
-        with self.reporter.progress(len(jobs)):
+        shown = None if self.reporter.quiet else self.reporter
+        with shown.progress(len(jobs)) if shown is not None else nullcontext():
             if executor is None:
-                self.worker.reporter = self.reporter
+                self.worker.reporter = shown
                 results: Generator[Result] = (result for group in groups for result in self.worker.run(group))
             else:
                 results = executor(self.worker, groups, self.reporter)
@@ -124,7 +281,8 @@ class Run:
                 for result in results:
                     self._count(result)
                     self._report(result, listed)
-                    self.reporter.finish()
+                    if shown is not None:
+                        shown.finish()
                     if result.fatal:
                         self.stopped = True
                         break
@@ -225,62 +383,3 @@ def _line(result: Result) -> str:
         what = f"{counted(fixed.marks, 'mark')} and {counted(fixed.capitals, 'capital')} set"
     respelled = f", {len(fixed.respelled):,} respelled" if fixed.respelled else ""
     return f"{way}: {counted(fixed.words, 'word')}, {what}{respelled}, {result.seconds:.1f} s"
-
-
-#: The worker of this process, if it is one of several.
-_worker: Worker | None = None
-
-
-def in_processes(count: int) -> Executor:
-    """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
-
-    def work(worker: Worker, groups: Iterable[list[Job]], _: Reporter) -> Generator[Result]:
-        # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
-        context = multiprocessing.get_context("spawn")
-        threads = max(physical_cores() // count, 1)
-        pool = ProcessPoolExecutor(count, context, _start, (worker, threads))
-        futures: set[Future[list[Result]]] = set()
-        ready: Iterator[Result] = iter(())
-        try:
-            # Ctrl-C goes to all processes of a command: this one handles it, and those that it starts ignore it.
-            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            try:
-                futures = {pool.submit(_run, group) for group in groups}
-            finally:
-                signal.signal(signal.SIGINT, handler)
-            for future in as_completed(list(futures)):
-                futures.remove(future)
-                ready = iter(future.result())
-                yield from ready
-        except KeyboardInterrupt:
-            pool.shutdown(wait=True, cancel_futures=True)
-            yield from ready
-            yield from (result for future in futures if not future.cancelled() for result in future.result())
-            raise
-        except BrokenProcessPool as error:
-            raise CappuncError("a worker process ended unexpectedly") from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-    return work
-
-
-def _start(worker: Worker, threads: int) -> None:
-    """Make this process a worker."""
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    if (parent := multiprocessing.parent_process()) is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _worker = worker
-
-
-def _end_with(parent: BaseProcess) -> None:
-    """End this process when its parent ends, so that it does not write while the next run does."""
-    parent.join()
-    os._exit(1)
-
-
-def _run(group: list[Job]) -> list[Result]:
-    assert _worker is not None
-    return list(_worker.run(group))

@@ -8,8 +8,8 @@ from numbers import Real
 from types import NoneType
 
 from cappunc_cli.document.words import Document, Word
-from cappunc_cli.errors import require
 from cappunc_cli.formats.splice import by_character
+from cappunc_cli.options import require
 
 
 class RecogniserWords:

@@ -24,7 +24,7 @@ from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.line_breaks import ends_sentence
 from cappunc_cli.layout.xml_files import checked_xml
-from cappunc_cli.pages.html_page import HtmlPage
+from cappunc_cli.pages.html_page import html_page
 
 #: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
 _USUAL, _TOLERANCE = 90, 70
@@ -171,7 +171,7 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
         )
         parts.append(f"<p>{time}{''.join(pieces)}</p>")
     body = "\n".join(('<main class="transcript">', *parts, "</main>"))
-    return HtmlPage(title, body, language=language or "und").html()
+    return html_page(title, body, language=language or "und")
 
 
 def _iso(time: str) -> str:

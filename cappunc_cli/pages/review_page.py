@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, strip
 from cappunc_cli.document.words import pauses, spread_times
 from cappunc_cli.evaluation.pairs import align
-from cappunc_cli.pages.html_page import HtmlPage, asset
+from cappunc_cli.pages.html_page import asset, data_element, html_page
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
@@ -26,7 +26,9 @@ def review_page(found: dict[str, Any], served: str = "") -> bytes:
     language = found["language"] or "und"
     body = Template(asset("review.html")).substitute(name=escape(found["name"]), language=escape(language))
     title = f"{found['name']} – cappunc review"
-    return HtmlPage(title, body, _ASSETS, {**found, "served": served}, serves=bool(served)).encoded()
+    body = f"{body}\n{data_element({**found, 'served': served})}"
+    page = html_page(title, body, _ASSETS, serves=bool(served))
+    return page.encode("utf-8", "replace")
 
 
 def word_data(document: Document, name: str) -> dict[str, Any]:

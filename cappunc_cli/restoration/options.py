@@ -7,9 +7,9 @@ from types import NoneType
 from typing import Annotated
 
 from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
-from cappunc_cli.errors import WrongUsage, require
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import Language, language
-from cappunc_cli.options import CHANGE, EXPERT, Option, verify_options
+from cappunc_cli.options import CHANGE, EXPERT, Option, require, verify_options
 from cappunc_cli.restoration.models.registry import ModelConfig, check_windows
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.restoration.tuned import STYLES

@@ -14,7 +14,7 @@ import numpy as np
 
 from cappunc_cli.document.labels import Label, dress, fold, strip
 from cappunc_cli.document.words import LONGEST_PAUSE, Word, pauses, turn_ends
-from cappunc_cli.errors import require
+from cappunc_cli.options import require
 from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode

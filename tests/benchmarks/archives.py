@@ -402,7 +402,7 @@ def hang() -> dict[str, Any]:
         (Path(place) / "sitecustomize.py").write_text(
             "import os, sys, time\n"
             "if 'default_worker' in ' '.join(sys.orig_argv):\n"
-            "    from cappunc_cli.files.request import FixRequest\n"
+            "    from cappunc_cli.files.fixer import FixRequest\n"
             "    true = FixRequest.read\n"
             "    def read(self, text, name):\n"
             "        if name.endswith('stop.txt'): time.sleep(10**6)\n"

@@ -41,8 +41,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.convert.makers import KINDS, Converter
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, Opened
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.formats.cues import is_rolling
 
 #: Text, and its times in milliseconds where the format has cues.
@@ -301,8 +300,8 @@ def check(path: Path) -> dict[str, str] | None:
         return None
     if not document.words:
         return None
-    fixer = Fixer(FixRequest(), ("", "en"), lambda _: None)
-    opened = Opened(document, fixer, (), "", path.name, encoding)
+    fixer = Fixer(FixRequest(), lambda _: None)
+    opened = Opened(document, fixer, "en", (), "", path.name, encoding)
     found = {"source": document.format if document.format in formats.TEXT_FORMATS else "json"}
     for kind in KINDS:
         try:

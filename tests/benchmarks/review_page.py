@@ -20,9 +20,8 @@ from measuring import head, options, print_report
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.review_server import ReviewSession
-from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import review_page
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100
@@ -113,8 +112,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         path, page = Path(place) / "film.srt", Path(place) / "film.html"
         path.write_text(film(WORDS), "utf-8")
-        fixers = Fixers(FixRequest("en", arguments.model, device="cpu"), print)
-        session = ReviewSession(Job(str(path), None), fixers, 0.7)
+        fixer = Fixer(FixRequest("en", arguments.model, device="cpu"), print)
+        session = ReviewSession(Job(str(path), None), fixer, 0.7)
         found = session.report()
         page.write_bytes(review_page(found))
         size = page.stat().st_size

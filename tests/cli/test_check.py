@@ -13,9 +13,8 @@ from commands import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.inspection import missing_entries
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restoration.decoding.doubts import unrestored_spans
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.models.model import Model
@@ -111,11 +110,11 @@ def test_a_text_without_some_of_its_marks_says_how_many(english: Model, every: i
         new.append((word.lower() if low else word)[: -1 if gone else None])
         lowered = gone and word[-1] != ","
     text = " ".join(new)
-    fixers = Fixers(FixRequest("en"), print, given=english)
-    found = missing_entries(fixers.open(text, "talk.txt"))["missing_shares"]
+    fixer = Fixer(FixRequest("en"), print, given=english)
+    found = missing_entries(fixer.open(formats.read(text)))["missing_shares"]
     assert found["sentence_ends"] == pytest.approx(1 / every, abs=0.15)
     assert found["commas"] == pytest.approx(1 / every, abs=0.15)
-    whole = missing_entries(fixers.open(GOOD * 4, "talk.txt"))
+    whole = missing_entries(fixer.open(formats.read(GOOD * 4)))
     assert (whole["stretches"], set(whole["missing_shares"].values())) == ([], {0.0})
 
 

@@ -19,13 +19,12 @@ from commands import TINY
 from typer.testing import CliRunner
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.run import FILES_TOGETHER, job_groups
-from cappunc_cli.files.worker import Result, ResultWriter, Worker
+from cappunc_cli.files.record import PRIVATE, Record, Result, signature
+from cappunc_cli.files.run import FILES_TOGETHER, ResultWriter, Worker, job_groups
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
@@ -65,7 +64,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def record_of(folder: Path) -> Record:
-    return Record(str(folder), REQUEST.signature())
+    return Record(str(folder), signature(REQUEST))
 
 
 def jobs_of(tree: Path) -> list[Job]:
@@ -151,16 +150,16 @@ def test_a_record_that_came_along_authorises_no_overwriting(tree: Path) -> None:
 
 
 def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cappunc_cli.files.fixer import Fixer
+    from cappunc_cli.files.fixer import Opened
 
-    real = Fixer.restore
+    real = Opened.restore
 
-    def picky(self: Fixer, document: Document, *how: Any) -> Any:
-        if "cat" in document.texts:
+    def picky(self: Opened) -> list[str]:
+        if "cat" in self.document.texts:
             raise CappuncError("no cats")
-        return real(self, document, *how)
+        return real(self)
 
-    monkeypatch.setattr(Fixer, "restore", picky)
+    monkeypatch.setattr(Opened, "restore", picky)
     jobs = []
     for name, text in (("a.txt", "hello"), ("b.txt", "cat"), ("c.txt", "dog")):
         (tmp_path / name).write_text(text)
@@ -241,17 +240,17 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    from cappunc_cli.files import worker
+    from cappunc_cli.files import run
 
     job = jobs_of(tree)[0]
-    real = worker.read_bytes
+    real = run.read_bytes
 
     def edited(source: str) -> bytes:
         data = real(source)
         Path(job.source).write_text("hello hello cat\n")
         return data
 
-    monkeypatch.setattr(worker, "read_bytes", edited)
+    monkeypatch.setattr(run, "read_bytes", edited)
     worked([job], ResultWriter("new", record_of(tree / "out")))
     assert job.target is not None
     assert [again.source for again in record_of(tree / "out").plan([job])] == [job.source]

@@ -7,16 +7,14 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import FixRequest, Opened
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.worker import ResultWriter, Worker
+from cappunc_cli.files.run import ResultWriter, Worker
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -34,15 +32,15 @@ def talk(tmp_path: Path) -> Path:
 
 def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
     """The errors of fixing a file in place, if somebody does something to it meanwhile."""
-    real = Fixer.restore
+    real = Opened.restore
 
-    def slow(self: Fixer, *arguments: Any) -> Any:
+    def slow(self: Opened) -> list[str]:
         meddle()
-        return real(self, *arguments)
+        return real(self)
 
     request = FixRequest("en", str(TINY), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Fixer, "restore", slow)
+        patch.setattr(Opened, "restore", slow)
         results = Worker(request, ResultWriter("in-place")).run([Job(str(path), str(path))])
         return [str(result.error) for result in results if result.error is not None]
 

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 import cappunc_cli as cappunc
 from cappunc_cli import formats
 from cappunc_cli.cli.main import app
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.worker import Result, ResultWriter, Worker
+from cappunc_cli.files.record import Result
+from cappunc_cli.files.run import ResultWriter, Worker
 
 ENGLISH = [
     "good evening and welcome to the show",
@@ -236,7 +237,7 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
     line = "no no qué va"
     cues = [*(f">{one}" for one in ENGLISH[:3]), spanish.format(line), *(f">{one}" for one in ENGLISH[3:])]
     document = formats.read(ttml(*cues), "talk.ttml")
-    found = FixRequest(fast=True).stretches(document)
+    found = stretches(document, FixRequest(fast=True).codes)
     [words] = [[document.words[i].text for i in numbers] for code, numbers in found if code == "es"]
     assert words == line.split()
     assert {code for code, _ in found} == {"en", "es"}
@@ -247,4 +248,4 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
 
 def test_the_language_that_the_user_names_outweighs_that_of_elements() -> None:
     document = formats.read(ttml(*(f' xml:lang="es">{one}' for one in ENGLISH)), "talk.ttml")
-    assert FixRequest("en").stretches(document) == []
+    assert stretches(document, ["en"], only=True) == []

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.files.fixer import Fixers
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.fixer import Fixer, FixRequest
 
 
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
@@ -23,8 +22,8 @@ def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path:
         "b.txt": "no lo he visto ayer y tampoco sé dónde está ahora",
         "c.txt": "jag har inte sett honom och jag vet inte heller var han är nu för tiden",
     }
-    fixers = Fixers(FixRequest(model=str(model), device="cpu"), pytest.fail)
-    found = {name: fixers.of(fixers.request.language_of(text)).options.language for name, text in texts.items()}
+    fixer = Fixer(FixRequest(model=str(model), device="cpu"), pytest.fail)
+    found = {name: fixer.open(fixer.request.read(text, name)).code for name, text in texts.items()}
     assert found == {"a.txt": "de", "b.txt": "es", "c.txt": "sv"}
 
 

@@ -20,9 +20,8 @@ from cappunc_cli.cli.main import app, main
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files import urls
-from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import is_url, joined, names_in
 from cappunc_cli.files.urls import (
     create_url,
@@ -82,8 +81,8 @@ def test_decisions_of_a_page_are_written_beside_a_url(
     monkeypatch.chdir(tmp_path)
     source, new = "memory://box/talk.srt", TALK.replace("hello", "Hello,").encode()
     write_url(source, TALK.encode())
-    fixers = Fixers(FixRequest("en", str(tiny_model), device="cpu"), print)
-    session = ReviewSession(Job(source), fixers, 1.0)
+    fixer = Fixer(FixRequest("en", str(tiny_model), device="cpu"), print)
+    session = ReviewSession(Job(source), fixer, 1.0)
     own = [{"word": 1, "was": "hello", "text": "Hello,"}]
     made = {"kind": "cappunc review", "sha256": hashlib.sha256(TALK.encode()).hexdigest(), "decisions": own}
     for _ in range(2):

@@ -18,8 +18,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.formats.shown_cues import shown_cues
 
 NEW = [
@@ -224,11 +223,10 @@ def test_a_mark_without_room_is_not_written() -> None:
         ("two-blocks.stl", ",", True),  # the first block is full
     ],
 )
-def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str, stays: bool, tiny_model: Path) -> None:
+def test_a_notice_names_the_subtitle_in_which_a_word_stays(name: str, mark: str, stays: bool) -> None:
     document = fixture(f"ebu-stl/{name}")
-    fixer = Fixer(FixRequest(device="cpu"), (str(tiny_model), "en"), print)
     wanted = document.texts[0] + mark
-    fixed = fixer.write(document, [wanted, *document.texts[1:]])
+    fixed = Opened(document, Fixer(FixRequest(), print), "en").write([wanted, *document.texts[1:]])
     assert (fixed.text == document.source) == stays
     said = [notice.message for notice in fixed.notices]
     assert [("subtitle 1:" in message, wanted in message) for message in said] == [(True, True)] * stays

@@ -14,7 +14,8 @@ import pytest
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, PairedMark
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.fixer import FixRequest
+from cappunc_cli.files.record import signature
 from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -125,11 +126,11 @@ def test_a_record_notices_another_member(tmp_path: Path) -> None:
     copied(tmp_path, "other")
     first = copied(tmp_path, "first", ensemble={"other": 0.25})
     request = FixRequest(model=str(first), device="cpu")
-    before = request.signature()
-    assert request.signature() == before
+    before = signature(request)
+    assert signature(request) == before
     config = tmp_path / "other" / "config.json"
     config.write_text(config.read_text("utf-8").replace('"version"', '"note": 1, "version"', 1), "utf-8")
-    assert request.signature() != before
+    assert signature(request) != before
 
 
 def test_the_members_of_installed_models_are_installed_and_share_a_language() -> None:

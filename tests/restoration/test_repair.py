@@ -11,9 +11,8 @@ from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.evaluate.inputs import Source
 from cappunc_cli.features.evaluate.run import Restorer
-from cappunc_cli.files.fixer import Fixer, Opened
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.inspection import examine
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Limits, cut, render
@@ -177,8 +176,8 @@ def test_other_commands_read_both_sides_of_a_sign_as_fix_does(english: Model) ->
     """What is right after `fix` is no doubt of `review`, and `check` and `eval` count words of the file."""
     text = GOOD.replace("home. The", "home--I and Peter. The").replace("see Anna", "see anna/peter and Anna")
     document = read(text, "talk.txt")
-    fixer = Fixer(FixRequest(), ("", "en"), print, given=english)
-    text_read = examine(Opened(document, fixer, [(fixer, range(len(document.words)))]))
+    fixer = Fixer(FixRequest(), print, given=english)
+    text_read = examine(Opened(document, fixer, "en", [("en", range(len(document.words)))]))
     doubts = {doubt.index: doubt for doubt in text_read.doubts(0.5)}
     places = {word.text.rstrip(".,"): i for i, word in enumerate(document.words)}
     assert places["home--I"] not in doubts

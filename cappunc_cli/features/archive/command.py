@@ -20,10 +20,9 @@ from cappunc_cli.features.archive.ray_workers import on_ray
 from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.jobs import Job, checked_targets, refuse_file
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.run import Run, log_to
+from cappunc_cli.files.record import PRIVATE, Record, Result, log_to, signature
+from cappunc_cli.files.run import ResultWriter, Run, Worker
 from cappunc_cli.files.storage import PIPE, is_url, joined
-from cappunc_cli.files.worker import Result, ResultWriter, Worker
 
 #: Seconds between progress lines if there is no terminal.
 _PROGRESS_S = 30.0
@@ -48,7 +47,7 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     names = input_names(context, inputs)
     _refuse_target(names, target)
     request.check()
-    record = Record(target, request.signature())
+    record = Record(target, signature(request))
     writer = ResultWriter("force" if options.force else "new", record)
     run = Run(Worker(request, writer, cluster.file_memory << 20 if cluster.asked else None), reporter, long=True)
 

@@ -20,8 +20,8 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.run import Executor
-from cappunc_cli.files.worker import Result, Worker, failed
+from cappunc_cli.files.record import Result, failed, signature
+from cappunc_cli.files.run import Executor, Worker
 
 #: Seconds between looks at the nodes and their cores.
 _POLL_S = 1.0
@@ -107,7 +107,7 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
     # By default Ray ends the process of a GPU task after each call, and its models with it.
     task = ray.remote(max_retries=0, max_calls=0, **resources)(run_group)
     # In a list Ray does not resolve it, so that a process fetches it once.
-    told = [ray.put((worker, worker.request.signature(), options.file_timeout))]
+    told = [ray.put((worker, signature(worker.request), options.file_timeout))]
     running: dict[Any, tuple[list[Job], int, float]] = {}
     # The groups that must be tried again, with how many processes have died of them.
     again: deque[tuple[list[Job], int]] = deque()
@@ -188,10 +188,10 @@ def metrics_of(result: Result) -> dict[str, int]:
 class RayWorker:
     """A Worker with metrics, and with limits of memory and of time."""
 
-    def __init__(self, worker: Worker, signature: str, seconds: float) -> None:
+    def __init__(self, worker: Worker, expected: str, seconds: float) -> None:
         """Raises CappuncError if this machine's version or models differ from the driver's."""
         node = platform.node()
-        if worker.request.signature() != signature:
+        if signature(worker.request) != expected:
             raise CappuncError(f"{node} has a different version of cappunc, or different models, than the driver")
         self._worker = replace(worker, node=node)
         self._metrics = RayMetrics()

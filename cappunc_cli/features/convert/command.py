@@ -28,8 +28,8 @@ from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.output import Reporter, write_stdout
+from cappunc_cli.files.run import ResultWriter
 from cappunc_cli.files.storage import write_result
-from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate

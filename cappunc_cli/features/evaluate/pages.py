@@ -13,7 +13,7 @@ from cappunc_cli.evaluation.pairs import confusion
 from cappunc_cli.evaluation.report import Signature, System
 from cappunc_cli.evaluation.tables import Table
 from cappunc_cli.files.inspection import tenths
-from cappunc_cli.pages.html_page import HtmlPage
+from cappunc_cli.pages.html_page import html_page
 
 
 def page(systems: Sequence[System], signature: Signature) -> str:
@@ -31,7 +31,7 @@ def page(systems: Sequence[System], signature: Signature) -> str:
         parts.append(_mistakes(worst_mistakes(evaluation)))
     signed = f'<p class="note"><code>{escape(report.signed(signature))}</code></p>'
     body = "\n".join(('<main class="report">', "<h1>Punctuation and case</h1>", *parts, signed, "</main>"))
-    return HtmlPage("cappunc eval", body, ["eval.js"] if evaluation is not None else ()).html()
+    return html_page("cappunc eval", body, ["eval.js"] if evaluation is not None else ())
 
 
 def _confusion(evaluation: Evaluation) -> Table:

@@ -15,9 +15,9 @@ from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words
 from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model, load_model

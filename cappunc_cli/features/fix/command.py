@@ -18,13 +18,13 @@ from cappunc_cli.cli.usage import (
 )
 from cappunc_cli.errors import BadOption
 from cappunc_cli.features.fix.options import FixOptions
+from cappunc_cli.features.fix.processes import in_processes
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.record import Record
-from cappunc_cli.files.run import Run, in_processes, log_to
+from cappunc_cli.files.record import Record, log_to, signature
+from cappunc_cli.files.run import Mode, ResultWriter, Run, Worker
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
-from cappunc_cli.files.worker import Mode, ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import NETWORK
 
 
@@ -39,7 +39,7 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     # A record lets the next run go on where this one was stopped.
     output, record = options.output, None
     if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
-        record = Record(output, request.signature())
+        record = Record(output, signature(request))
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
     run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms)
     resumable = (record is not None and not options.force) or options.in_place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import typer
 
@@ -10,7 +10,7 @@ from cappunc_cli.cli.options import Changes
 from cappunc_cli.cli.usage import fix_request, input_jobs, input_names, make_reporter, refuse_typed, work_on
 from cappunc_cli.features.glossary.options import GlossaryOptions
 from cappunc_cli.features.glossary.term_extraction import TermFinder, is_cased, layout_breaks
-from cappunc_cli.files.fixer import Fixers, Opened
+from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_json, write_text
 from cappunc_cli.languages import Language
@@ -25,16 +25,15 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
     jobs = input_jobs(input_names(context, options.inputs), options.inputs, reporter, results=True)
     request = fix_request(context, options.model, options.inputs, Changes(Options()))
 
-    fixers = Fixers(request, reporter.info, reporter)
-
     def words(_: Job, opened: Opened) -> tuple[list[str], list[bool], Language]:
         """The words of a file, with case from the file or from a model; its layout breaks; its language."""
-        document, spoken = opened.document, opened.language
+        document = opened.document
         texts = document.texts
         if texts and not is_cased(texts):
-            fixer = fixers.of(request.language_of(document.source))
-            texts, spoken = fixer.restore(document), fixer.language
-        return texts, layout_breaks(document.words), spoken
+            code = request.language_of(document.source)
+            opened = replace(opened, code=code, stretches=[(code, range(len(texts)))])
+            texts = opened.restore()
+        return texts, layout_breaks(document.words), opened.language
 
     finder = TermFinder()
     for found_words in work_on(jobs, request, words, reporter, restore=False):

@@ -27,7 +27,7 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.fixer import Fixers, Opened
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.inspection import Report, file_report, line_prefix, span_line, span_text, tenths
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
@@ -43,9 +43,8 @@ from cappunc_cli.files.output import (
     write_stdout,
     write_text,
 )
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.run import ResultWriter
 from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
-from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -158,8 +157,8 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
             other = request.read(read_text(compare)[0], Path(compare).name), compare
     with counting(reporter, 1), errors_about(job.name):
         reporter.begin(job.name)
-        fixers = Fixers(request, reporter.info, reporter)
-        session = ReviewSession(job, fixers, options.below, other, options.in_place)
+        fixer = Fixer(request, reporter.info, reporter)
+        session = ReviewSession(job, fixer, options.below, other, options.in_place)
         found = session.report()
     if session.note:
         reporter.info(f"{job.name}: {session.note}")

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from cappunc_cli.document.labels import fixed_parts, strip
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.run import ResultWriter
 from cappunc_cli.files.storage import content_hash, read_bytes
-from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -87,8 +86,8 @@ def apply_decisions(asked: Decisions, job: Job, request: FixRequest, writer: Res
     text, encoding = decode(data, request.encoding)
     document = request.read(text, job.source)
     old = document.texts
-    fixer = Fixer(request, ("", ""), lambda _: None)
-    fixed = fixer.write(document, decided_texts(old, decisions), encoding)
+    opened = Opened(document, Fixer(request, lambda _: None), "", encoding=encoding)
+    fixed = opened.write(decided_texts(old, decisions))
     found = request.read(fixed.text, job.source).texts if fixed.text != text else old
     refused = [(d, found[d.word]) for d in decisions if found[d.word] != d.text]
     if job.target is None:

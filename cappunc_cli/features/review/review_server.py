@@ -24,13 +24,13 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import page_data
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.jobs import Job, fixed_name, sibling
+from cappunc_cli.files.run import ResultWriter
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
-from cappunc_cli.files.worker import ResultWriter
 from cappunc_cli.pages.review_page import compared, review_page
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
-    from cappunc_cli.files.fixer import Fixers
+    from cappunc_cli.files.fixer import Fixer
     from cappunc_cli.files.inspection import Examined, Report
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
@@ -54,9 +54,9 @@ class ReviewSession:
     """
 
     def __init__(
-        self, job: Job, fixers: Fixers, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
+        self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
     ) -> None:
-        self.job, self.fixers, self.below, self.other, self.in_place = job, fixers, below, other, in_place
+        self.job, self.fixer, self.below, self.other, self.in_place = job, fixer, below, other, in_place
         #: The content of a pipe, which cannot be read again.
         self._piped = read_bytes(job.source) if is_pipe(job.source) else None
         #: What there is to say of the file's languages, once it was read.
@@ -68,11 +68,12 @@ class ReviewSession:
     def report(self) -> Report:
         """The data of the page for the file as it is now. Raises CappuncError and OSError."""
         data = read_bytes(self.job.source) if self._piped is None else self._piped
-        text, encoding = decode(data, self.fixers.request.encoding)
-        opened = self.fixers.open(text, self.job.name, encoding)
+        text, encoding = decode(data, self.fixer.request.encoding)
+        document = self.fixer.request.read(text, self.job.name)
+        opened = self.fixer.open(document, self.job.name, encoding)
         self.note = opened.note
         found, self._known = page_data(opened, data, self.job.name, self.below, self._known)
-        found |= {"encoding": self.fixers.request.encoding, "in_place": self.in_place, "writable": self._piped is None}
+        found |= {"encoding": self.fixer.request.encoding, "in_place": self.in_place, "writable": self._piped is None}
         if self.other is None:
             return found
         other, name = self.other
@@ -86,7 +87,7 @@ class ReviewSession:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
-            job, request = replace(self.job, target=target), self.fixers.request
+            job, request = replace(self.job, target=target), self.fixer.request
             data, changed, refused = apply_decisions(decisions, job, request, self._writer(target))
             self._ours[target] = sha256(data)
             return {

@@ -8,8 +8,8 @@ from os import PathLike, fspath
 from types import NoneType
 from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import BadModel, WrongUsage, require
-from cappunc_cli.options import load_reference
+from cappunc_cli.errors import BadModel, WrongUsage
+from cappunc_cli.options import load_reference, require
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import (
     ENGINES,

@@ -21,10 +21,10 @@ from typing import Any
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import MARKS, strip
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.worker import ResultWriter, Worker
+from cappunc_cli.files.run import ResultWriter, Worker
 from cappunc_cli.restoration.models.registry import model_languages
 from tests.benchmarks.measuring import head, options_with_data, print_report
 

@@ -16,12 +16,12 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.archive import target_lock
 from cappunc_cli.features.archive.target_lock import TargetLock
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.run import ResultWriter, Worker
 from cappunc_cli.files.storage import content_hash
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
-from cappunc_cli.files.worker import ResultWriter, Worker
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 WORDS = "hello anna then we went to london where is the cat"

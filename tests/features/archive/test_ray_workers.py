@@ -23,10 +23,11 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
 from cappunc_cli.features.archive.options import RayOptions
 from cappunc_cli.features.archive.ray_workers import results_on
+from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.request import FixRequest
-from cappunc_cli.files.worker import Result, ResultWriter, Worker
+from cappunc_cli.files.record import Result
+from cappunc_cli.files.run import ResultWriter, Worker
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 ORDER = Worker(FixRequest("en", str(TINY), device="cpu"), ResultWriter("new"))
@@ -143,9 +144,9 @@ def test_a_process_ends_itself_when_its_time_is_over(tmp_path: Path) -> None:
     code = """
 import sys
 from cappunc_cli.features.archive import ray_workers
-from tests.features.archive.test_ray_workers import Job, ORDER
+from tests.features.archive.test_ray_workers import Job, ORDER, signature
 ray_workers.RayMetrics = lambda: None
-ray_workers.RayWorker(ORDER, ORDER.request.signature(), 1.0).run([Job(sys.argv[1])])
+ray_workers.RayWorker(ORDER, signature(ORDER.request), 1.0).run([Job(sys.argv[1])])
 """
     command = [sys.executable, "-c", code, str(tmp_path / "never.txt")]
     assert subprocess.run(command, cwd=TINY.parents[1], timeout=120, check=False).returncode == 1
@@ -262,14 +263,14 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
 #: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
 SLOWLY = """
 import os, sys, time
-from cappunc_cli.files import request, run
+from cappunc_cli.files import fixer, run
 run.FILES_TOGETHER = 4
-true = request.FixRequest.read
+true = fixer.FixRequest.read
 def read(self, text, name):
     while name.endswith("z.txt") and not os.path.exists("looked"):
         time.sleep(0.1)
     return true(self, text, name)
-request.FixRequest.read = read
+fixer.FixRequest.read = read
 """
 
 

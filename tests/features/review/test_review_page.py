@@ -28,9 +28,8 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.features.review import review_server
 from cappunc_cli.features.review.decisions import Decision, decided_texts, parse_decisions, sha256
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
-from cappunc_cli.files.fixer import Fixers
+from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.request import FixRequest
 from cappunc_cli.pages.review_page import review_page, word_data
 
 #: Seconds after which something is given up that happens at once unless the machine is busy.
@@ -58,8 +57,8 @@ def server(tmp_path: Path, tiny_model: Path) -> Iterator[ReviewServer]:
 
 
 def served(path: Path, model: Path, **more: Any) -> Iterator[ReviewServer]:
-    fixers = Fixers(FixRequest("en", str(model), device="cpu"), print)
-    with ReviewServer(ReviewSession(Job(str(path), None), fixers, 1.0, **more)) as found:
+    fixer = Fixer(FixRequest("en", str(model), device="cpu"), print)
+    with ReviewServer(ReviewSession(Job(str(path), None), fixer, 1.0, **more)) as found:
         thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, name=found.token)
         thread.start()
         yield found
