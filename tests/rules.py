@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.network import Chunk, Rows
 
 #: Silence (ms) that ends a sentence.
 LONG = 700
@@ -39,8 +39,8 @@ class Rules:
         pauses: Sequence[int | None],
         turn_ends: Sequence[bool],
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """Yield each chunk with its probabilities, [n, cases + marks]."""
+    ) -> Iterator[Rows]:
+        """Yield the probabilities of each chunk's words, [n, cases + marks]."""
         cases, marks = CASE_CLASSES, MARK_CLASSES
         names = [str(case) for case in cases]
         rows = np.full((len(words), len(cases) + len(marks)), _LOW, np.float32)
@@ -56,7 +56,7 @@ class Rules:
         rows[:, : len(cases)] /= rows[:, : len(cases)].sum(1, keepdims=True)
         rows[:, len(cases) :] /= rows[:, len(cases) :].sum(1, keepdims=True)
         for chunk in chunks:
-            yield chunk, rows[chunk.start : chunk.stop]
+            yield chunk.kept(rows[chunk.start : chunk.stop])
 
 
 def rules() -> Model:

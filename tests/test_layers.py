@@ -21,7 +21,7 @@ LAYERS = (
     ("errors", "version", "options"),
     ("document", "languages"),
     ("formats",),
-    ("restoration/chunks", "restoration/terms", "restoration/lexicon", "restoration/word_forms", "restoration/tuned"),
+    ("restoration/terms", "restoration/lexicon", "restoration/word_forms", "restoration/tuned"),
     ("restoration/models",),
     ("restoration/options",),
     ("restoration/decoding",),

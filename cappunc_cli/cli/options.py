@@ -21,7 +21,7 @@ def languages_known() -> list[str]:
 
 def models_known() -> list[str]:
     """What a shell offers for a model."""
-    return sorted({directory.name for engine in ENGINES.values() for directory in installed(engine)})
+    return sorted({directory.name for engine in ENGINES for directory in installed(engine)})
 
 
 def path_of(name: str) -> str:

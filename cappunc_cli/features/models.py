@@ -85,16 +85,16 @@ def check(_context: typer.Context, options: CheckOptions) -> None:
 
 def _installed() -> Iterator[tuple[Path, str]]:
     """The directory and the engine of each installed model."""
-    for engine, kind in ENGINES.items():
-        for directory in installed(kind):
+    for engine in ENGINES:
+        for directory in installed(engine):
             yield directory, engine
 
 
 def _find(name: str) -> Path:
     """The directory of a model, whatever its engine; raises BadModel."""
-    for kind in ENGINES.values():
+    for engine in ENGINES:
         with suppress(BadModel):
-            return find_model(name, kind)
+            return find_model(name, engine)
     names = ", ".join(dict.fromkeys(directory.name for directory, _ in _installed())) or "none"
     raise BadModel(f"no model {name!r} (installed: {names})")
 
@@ -103,7 +103,7 @@ def _describe(directory: Path, engine: str) -> dict[str, Any]:
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
     known: dict[str, Any] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
     try:
-        config = ModelConfig.load(directory, ENGINES[engine].config)
+        config = ModelConfig.load(directory, engine)
     except BadModel as error:
         return {**known, "error": str(error)}
     return {

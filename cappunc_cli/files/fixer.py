@@ -28,14 +28,7 @@ from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import (
-    ENGINES,
-    NETWORK,
-    ModelConfig,
-    find_config,
-    find_model_for,
-    model_languages,
-)
+from cappunc_cli.restoration.models.registry import NETWORK, ModelConfig, find_model, find_model_for, model_languages
 from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise, space_marks
@@ -81,7 +74,7 @@ class FixRequest:
             return self.lang.split(",")
         if self.model is None:
             return model_languages()
-        return self.languages or find_config(self.model, self.engine).languages
+        return self.languages or ModelConfig.load(find_model(self.model, self.engine), self.engine).languages
 
     @cached_property
     def only(self) -> str | None:
@@ -97,7 +90,7 @@ class FixRequest:
         if self.model is not None:
             return self.model
         try:
-            return str(find_model_for(code, ENGINES[self.engine], fast=self.fast))
+            return str(find_model_for(code, self.engine, fast=self.fast))
         except BadModel as error:
             if self.lang != AUTO:
                 raise
@@ -122,8 +115,9 @@ class FixRequest:
     def check_model(self, config: ModelConfig, code: str | None) -> None:
         """Raises WrongUsage if a model does not support these options in a language."""
         options = replace(self.options, language=code)
-        options.windows(config)
-        options.paired_marks(config)
+        config.windows(options)
+        if options.marks is not None:
+            options.paired_marks(config)
         own = options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
@@ -135,7 +129,7 @@ class FixRequest:
         error: CappuncError | None = None
         for name, code in self.possible():
             try:
-                return self.check_model(find_config(name, self.engine), code)
+                return self.check_model(ModelConfig.load(find_model(name, self.engine), self.engine), code)
             except CappuncError as found:
                 error = found
         raise error or WrongUsage("no model is installed")
@@ -202,7 +196,7 @@ def open_model(name: str, device: str, engine: str) -> Model:
 
 @cache
 def _diacritic_restorer(code: str) -> DiacriticRestorer:
-    return DiacriticRestorer(NgramEngine(find_model_for(code, ENGINES["ngram"])), language(code))
+    return DiacriticRestorer(NgramEngine(find_model_for(code, "ngram")), language(code))
 
 
 @dataclass(eq=False)
@@ -360,7 +354,7 @@ class Opened:
         terms = request.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         asked = {"numbers": request.numbers, "apostrophes": request.apostrophes}
-        text, respelled = respell(document, fixed.text, self.language, **asked, protected=protected)
+        text, respelled = respell(document, self.language, **asked, protected=protected)
         return replace(fixed, text=text, respelled=respelled)
 
 

@@ -20,7 +20,7 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage, rewrite
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.restoration.models.network import Rows
 
 #: Words between the end of a stretch and that of its cue, at most, that count with the stretch.
 _NEAR = 8

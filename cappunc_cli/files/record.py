@@ -141,8 +141,8 @@ def signature(request: FixRequest) -> str:
     told = asdict(request) | dict.fromkeys(("model", "engine", "fast", "languages", "device"))
     parts: list[object] = [__version__, told]
     for model, code in request.possible():
-        directory = find_model(model, kind)
-        others = [find_member(directory, name) for name in ModelConfig.load(directory, kind.config).ensemble]
+        directory = find_model(model, request.engine)
+        others = [find_member(directory, name) for name in ModelConfig.load(directory, request.engine).ensemble]
         # A model's config includes the hashes of its files.
         configs = [(directory / kind.config).read_text("utf-8")]
         configs += [(other / "config.json").read_text("utf-8") for other in others]

@@ -36,7 +36,6 @@ from cappunc_cli.document.labels import (
 )
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.chunks import Rows
 
 #: A word of which this share is in upper case is an acronym, and has no mixed-case form.
 _SURE = 0.9
@@ -50,6 +49,7 @@ _COUNTS = re.compile(r"(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})\t(\S+
 _ENDS = [len(CASE_CLASSES) + MARK_CLASSES.index(mark) for mark in TERMINAL]
 _LEAST = 1e-5
 
+Rows = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -163,10 +163,12 @@ def weigh_forms(rows: Rows, bare: Sequence[str], lexicon: Lexicon, rare: Flags |
     within = cases.copy()
     within[:, LOWER], within[:, CAPITAL] = (1 - high) * (1 - name), (1 - high) * name
     scores = np.log(np.maximum(within, _LEAST)) + _prior(seen, lexicon.shares)[word]
+    scores -= scores.max(1, keepdims=True)
     if rare is not None:
         weight = tuned.AGREEMENT / (1 + seen.sum(1) / tuned.SETTLED)
-        scores += weight[word, None] * _others(_normalise(scores), word, start)
-    within = _normalise(scores)
+        scores += weight[word, None] * _others(scores, word, start)
+    within = np.exp(scores)
+    within /= within.sum(1, keepdims=True)
     moved = within[:, LOWER] * start
     within[:, LOWER] -= moved
     within[:, CAPITAL] += moved
@@ -191,9 +193,9 @@ def _prior(seen: Floats, shares: Sequence[float]) -> Floats:
     return nats
 
 
-def _others(within: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats:
+def _others(scores: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats:
     """Nats for each case [n, 4] by the other occurrences of a word; one with which a sentence begins shows little."""
-    scores = np.log(np.maximum(within, _LEAST))
+    scores = np.maximum(scores - np.log(np.exp(scores).sum(1, keepdims=True)), np.log(_LEAST))
     scores -= scores.mean(1, keepdims=True)
     shows = np.maximum(1 - start, 0.02)[:, None]
     total = np.zeros((word.max() + 1, 5))
@@ -201,12 +203,6 @@ def _others(within: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats
     rest = total[word] - np.hstack([scores * shows, shows])
     mean: Floats = np.clip(rest[:, :4] / (rest[:, 4:] + 1), -tuned.MOST_AGREEMENT, tuned.MOST_AGREEMENT)
     return mean
-
-
-def _normalise(scores: Floats) -> Floats:
-    exponents: Floats = np.exp(scores - scores.max(1, keepdims=True))
-    exponents /= exponents.sum(1, keepdims=True)
-    return exponents
 
 
 def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label]) -> Lexicon:

@@ -3,7 +3,7 @@
 After Webex's live captions (Cisco, Post-processing in automatic speech recognition systems,
 https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems): a bidirectional recurrent
 network whose backward direction is limited to a few words of look-ahead, so that the work for a word does not depend
-on the length of a meeting (`LiveGruRestorer`). With any other engine, the model reads a bounded window again for each
+on the length of a meeting (the engine `gru`). With any other engine, the model reads a bounded window again for each
 word, or for a few words at a time, as in Poláček et al. (2025, Speech Communication 173:103269: ELECTRA twice, 4 words
 of look-ahead). The window holds the last committed words, which have been output and never change, and the pending
 ones. Pending words are decided as in a file, given the committed ones.
@@ -17,15 +17,15 @@ from itertools import islice
 
 import numpy as np
 
-from cappunc_cli.document.labels import QUOTE_PAIR, strip
+from cappunc_cli.document.labels import QUOTE_PAIR, dress, strip
 from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.models.network import Rows
 from cappunc_cli.restoration.models.recurrent import GruEngine, Kept
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage, written
+from cappunc_cli.restoration.pipeline import Parted, as_read, probabilities, read_passage
 from cappunc_cli.restoration.tuned import CONTEXT, LOOK_AHEAD
 
 #: Committed words whose probabilities the recurrent network keeps, to decide pending words together with them.
@@ -62,6 +62,10 @@ class LiveRestorer:
         #: The words, as they were added, whose texts have not been returned, and the texts of the first one's parts.
         self._added: deque[Parted] = deque()
         self._parts: list[str] = []
+        #: Of a recurrent model, the engine's states of the last committed word and of the pending words that were read
+        #: (None at the start), and the probabilities of the last committed words.
+        self._kept: Kept | None = None
+        self._rows: list[Rows] = []
 
     @property
     def pending(self) -> int:
@@ -109,7 +113,8 @@ class LiveRestorer:
         passage = read_passage(words, rows, self._model, self._options, live=bool(committed) or continues)
         passage.continues = continues
         labels = decode(passage, [strip(text)[1] for text in committed])
-        texts = written(words, passage, labels)[len(committed) : len(committed) + count]
+        new = slice(len(committed), len(committed) + count)
+        texts = list(map(dress, passage.bare[new], labels[new]))
         self._committed += texts
         dropped = max(len(self._committed) - CONTEXT, 0)
         del self._committed[:dropped], self._words[:dropped]
@@ -120,24 +125,11 @@ class LiveRestorer:
             del self._parts[:parts]
         return whole
 
-    def _read(self, _count: int, silence: int | None) -> tuple[int, Rows]:
-        """The place of the first word of a passage with the next `count` pending words, and its probabilities."""
-        return 0, probabilities(self._words, self._model, self._options, silence=silence)
-
-
-class LiveGruRestorer(LiveRestorer):
-    """A live stream for a recurrent model, whose state is carried from word to word: constant work per word."""
-
-    def reset(self) -> None:
-        super().reset()
-        #: The engine's states of the last committed word and of the pending words that were read; None at the start.
-        self._kept: Kept | None = None
-        #: The probabilities of the last committed words.
-        self._rows: list[Rows] = []
-
     def _read(self, count: int, silence: int | None) -> tuple[int, Rows]:
+        """The place of the first word of a passage with the next `count` pending words, and its probabilities."""
         first, engine = len(self._committed), self._model.engine
-        assert isinstance(engine, GruEngine)
+        if not isinstance(engine, GruEngine):
+            return 0, probabilities(self._words, self._model, self._options, silence=silence)
         pending = self._words[first:]
         bare = [strip(word.text)[0] for word in pending]
         gaps: list[int | None] = [None] * len(pending)
@@ -152,11 +144,3 @@ class LiveGruRestorer(LiveRestorer):
         first -= len(self._rows)
         self._rows = rows[: len(self._rows) + count][-_ROWS:]
         return first, np.array(rows)
-
-
-def live_restorer(
-    model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
-) -> LiveRestorer:
-    """A live stream for a model of any engine; raises WrongUsage."""
-    kind = LiveGruRestorer if isinstance(model.engine, GruEngine) else LiveRestorer
-    return kind(model, options, look_ahead, every)

@@ -10,7 +10,7 @@ from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import Language, language
 from cappunc_cli.options import CHANGE, EXPERT, Option, require, verify_options
-from cappunc_cli.restoration.models.registry import ModelConfig, check_windows
+from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.restoration.tuned import STYLES
 
@@ -111,13 +111,3 @@ class Options:
         if missing := sorted(asked - set(config.around)):
             raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}")
         return frozenset(asked)
-
-    def windows(self, config: ModelConfig) -> tuple[int, int, int]:
-        """(window, overlap, min_words_cut), with defaults scaled to the sizes that are given; raises WrongUsage."""
-        window = config.window if self.window is None else self.window
-        overlap = min(config.overlap, max(window, 1) // 2) if self.overlap is None else self.overlap
-        cut = self.min_words_cut
-        if cut is None:
-            cut = overlap * config.min_words_cut // max(config.overlap, 1)
-        check_windows(window, overlap, cut)
-        return window, overlap, cut

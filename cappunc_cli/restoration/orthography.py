@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.models.network import split
 from cappunc_cli.restoration.models.trigrams import Lattice, NgramEngine
 
 #: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
@@ -44,7 +44,7 @@ class DiacriticRestorer:
         pairs = {letter: normalize("NFD", letter)[0] for letter in conventions.diacritics}
         self._plain = str.maketrans(pairs)
         self._spellings: dict[str, list[str]] = {}
-        for word in engine.forms.known:
+        for word in engine.known:
             self._spellings.setdefault(word.translate(self._plain), []).append(word)
 
     def restore(self, texts: Sequence[str]) -> list[str]:
@@ -65,10 +65,10 @@ class DiacriticRestorer:
         spellings = [self._candidates(word) for word in bare]
         if all(len(choices) == 1 for choices in spellings):
             return [choices[0] for choices in spellings]
-        known = self._engine.forms
-        forms = [[form for s in choices for form in known.of(s)] for choices in spellings]
+        forms_of = self._engine.forms_of
+        forms = [[form for s in choices for form in forms_of(s)] for choices in spellings]
         lattice = Lattice(self._engine.model, forms, [False] * len(bare))
-        owners = [[s for s in choices for _ in known.of(s)] for choices in spellings]
+        owners = [[s for s in choices for _ in forms_of(s)] for choices in spellings]
         result = list(bare)
         for chunk in split(len(bare), _WINDOW, _OVERLAP):
             _, states = lattice.posteriors(chunk)
@@ -86,7 +86,7 @@ class DiacriticRestorer:
             return [own]
         others = [s for s in self._spellings.get(own, ()) if s != own]
         # In order of frequency, as in the model.
-        known = own in self._engine.forms.known
+        known = own in self._engine.known
         return [own, *others[:_MAX_SPELLINGS]] if known or not others else others[:_MAX_SPELLINGS]
 
 

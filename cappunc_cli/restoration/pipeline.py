@@ -12,10 +12,9 @@ from types import NoneType
 
 import numpy as np
 
-from cappunc_cli.document.labels import Label, dress, fold, strip
+from cappunc_cli.document.labels import Case, dress, fold, strip
 from cappunc_cli.document.words import LONGEST_PAUSE, Word, pauses, turn_ends
 from cappunc_cli.options import require
-from cappunc_cli.restoration.chunks import Rows, merge, split
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
 from cappunc_cli.restoration.decoding.doubts import recheck
@@ -24,6 +23,7 @@ from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.word_properties import UNITS
 from cappunc_cli.restoration.lexicon import Lexicon, weigh_forms, with_witnesses
 from cappunc_cli.restoration.models.model import Model
+from cappunc_cli.restoration.models.network import Rows, split
 from cappunc_cli.restoration.options import Options
 
 #: The end of a word that its speaker did not finish.
@@ -69,8 +69,7 @@ def restore(
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
     lexicon = model.lexicons[options.conventions(model.config).code]
-    glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
-    signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
+    signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
     owned = [(part, i) for i, word in enumerate(words) for part in (_parts(word, signs[i]) if i in signs else (word,))]
     parts: Sequence[Word] = [part for part, _ in owned]
     if any(word.blank_before for word in words):
@@ -108,14 +107,20 @@ def probabilities(
     options = options or Options()
     bare = [strip(word.text)[0] for word in words]
     gaps: list[int | None] = [*pauses(words)[:-1], silence] if words and options.pauses else [None] * len(words)
-    asked = bare, gaps, turn_ends(words), split(len(words), *options.windows(model.config))
+    chunks = split(len(words), *model.config.windows(options))
+    asked = bare, gaps, turn_ends(words), chunks
     code = options.conventions(model.config).code
     others = [
-        (merge(member.engine.predict(*asked)), np.float32(share))
+        (np.concatenate([*member.engine.predict(*asked)]), np.float32(share))
         for member, share in model.ensemble
         if words and code in member.config.languages
     ]
-    rows = merge(model.engine.predict(*asked), progress)
+    parts = []
+    for chunk, part in zip(chunks, model.engine.predict(*asked), strict=True):
+        parts.append(part)
+        if progress is not None:
+            progress(chunk.stop)
+    rows = np.concatenate(parts or [np.zeros((0, 0), np.float32)])
     if others:
         rows *= 1 - np.sum([share for _, share in others], dtype=np.float32)
         for other, share in others:
@@ -132,7 +137,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
     conventions = options.conventions(model.config)
     lexicon = model.lexicons[conventions.code]
-    if not live:
+    if not live and any(label.case is not Case.LOWER for label in labels):
         lexicon = with_witnesses(lexicon, bare, labels)
     if lexicon.shares:
         repeats = not live and len(set(bare)) < len(bare)
@@ -174,17 +179,12 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
         section, passage = words[first:last], read_passage(words[first:last], rows[first:last], model, options)
         if options.existing == "recheck":
             # Without the marks that are nearly certainly wrong.
-            checked = written(section, passage, recheck(passage, find_missing(passage).lacks_marks))
+            checked = map(dress, passage.bare, recheck(passage, find_missing(passage).lacks_marks))
             section = [replace(word, text=text) for word, text in zip(section, checked, strict=True)]
             passage = read_passage(section, rows[first:last], model, replace(options, existing="auto"))
-        texts += written(section, passage, decode(passage))[start - first : stop - first]
+        own = slice(start - first, stop - first)
+        texts += map(dress, passage.bare[own], decode(passage)[own])
     return texts
-
-
-def written(words: Sequence[Word], passage: Passage, labels: Sequence[Label]) -> list[str]:
-    """The texts of a passage's words with other labels."""
-    new = zip(words, passage.labels, passage.bare, labels, strict=True)
-    return [word.text if label is old else dress(bare, label) for word, old, bare, label in new]
 
 
 @dataclass(frozen=True, slots=True)

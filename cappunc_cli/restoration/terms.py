@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from cappunc_cli.document.labels import Label, fold, strip
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.languages.language import TYPEWRITER
+from cappunc_cli.languages import TYPEWRITER
 
 #: Endings that are not part of a term: `iPhone's`, `the Smiths'`.
 _ENDINGS = ("'s", "'")

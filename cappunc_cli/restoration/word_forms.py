@@ -8,8 +8,7 @@ from functools import lru_cache
 from unicodedata import is_normalized, normalize
 
 from cappunc_cli.document.labels import capital, fold, upper
-from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, is_number
+from cappunc_cli.languages import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, Language, is_number
 from cappunc_cli.restoration.lexicon import Lexicon
 
 #: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.

@@ -11,7 +11,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, WrongUsage, install_extra
 from cappunc_cli.formats.splice import Edit, shown, splice
-from cappunc_cli.languages.language import Language
+from cappunc_cli.languages import Language
 from cappunc_cli.spelling.spoken_numbers import PassageWords, SpokenNumbers
 
 
@@ -50,13 +50,7 @@ def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
 
 
 def respell(
-    document: Document,
-    source: str,
-    known: Language,
-    *,
-    numbers: bool,
-    apostrophes: bool,
-    protected: Set[int] = frozenset(),
+    document: Document, known: Language, *, numbers: bool, apostrophes: bool, protected: Set[int] = frozenset()
 ) -> tuple[str, tuple[Respelled, ...]]:
     """Respell words of a document; returns the new source and the changes. Words of `protected` (indices) stay.
 
@@ -68,7 +62,7 @@ def respell(
         raise BadInput(
             f"--numbers and --apostrophes are for running text only; {document.format} has an entry for each word"
         )
-    text = PassageWords(document, source, protected)
+    text = PassageWords(document, protected)
     changes: list[_Change] = []
     if apostrophes and known.apostrophes:
         changes += _missing_apostrophes(text, known.apostrophes)
@@ -79,10 +73,10 @@ def respell(
                 old = " ".join(word.text for word in text.words[first:stop])
                 changes.append((Respelled(first + 1, stop - first, old, new), ((*place, new),)))
     changes.sort(key=lambda change: change[0].number)
-    safe = _safe(document, source, changes)
-    output, listed = _apply(source, safe)
+    safe = _safe(document, changes)
+    output, listed = _apply(document, safe)
     if len(safe) < len(changes):  # verified in parts so far, not all together
-        verify_respelling(document, source, output, listed)
+        verify_respelling(document, output, listed)
     return output, listed
 
 
@@ -115,27 +109,29 @@ def _dress(old: str, new: str) -> str:
     return f"{label.before}{''.join(letters)}{label.after}"
 
 
-def _apply(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
-    return splice(source, [edit for _, edits in changes for edit in edits]), tuple(listed for listed, _ in changes)
+def _apply(document: Document, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
+    return splice(document.source, [edit for _, edits in changes for edit in edits]), tuple(
+        listed for listed, _ in changes
+    )
 
 
-def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequence[_Change]:
+def _safe(document: Document, changes: Sequence[_Change]) -> Sequence[_Change]:
     """The changes without those that would not be read back as words, such as a time at the start of a line."""
     try:
-        verify_respelling(document, source, *_apply(source, changes))
+        verify_respelling(document, *_apply(document, changes))
     except BadInput:
-        return [one for one in changes if len(changes) > 1 and _safe(document, source, [one])]
+        return [one for one in changes if len(changes) > 1 and _safe(document, [one])]
     return changes
 
 
-def verify_respelling(document: Document, source: str, output: str, changes: Sequence[Respelled]) -> None:
+def verify_respelling(document: Document, output: str, changes: Sequence[Respelled]) -> None:
     """Read `output` back; raise BadInput unless it differs from the document's source in the listed words only.
 
     Each change must be where the list says, every other word must be the same and keep its times, and undoing the
     changes must give the source.
     """
     again = formats.read(output, format=document.format, fps=document.fps)
-    old, new = document.words, again.words
+    source, old, new = document.source, document.words, again.words
     expected, found = ([(one.text, one.start, one.end, one.cue, one.turn) for one in words] for words in (old, new))
     undo: list[Edit] = []
     removed = 0
@@ -150,7 +146,5 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
         for head, tail, copy in zip(old[first].places, old[last].places, new[at].places, strict=False):
             undo.append((copy[0][0], copy[-1][1], source[head[0][0] : tail[-1][1]]))
         removed += change.words - 1
-    if expected != found or document.speakers != again.speakers:
-        raise BadInput("the result differs in more than the listed words")
-    if splice(output, undo) != source:
+    if expected != found or document.speakers != again.speakers or splice(output, undo) != source:
         raise BadInput("the result differs in more than the listed words")

@@ -34,20 +34,17 @@ class PassageWords:
     `protected` are the indices of words that must not change.
     """
 
-    def __init__(self, document: Document, source: str, protected: Set[int] = frozenset()) -> None:
+    def __init__(self, document: Document, protected: Set[int] = frozenset()) -> None:
         self.words = document.words
-        self.source = source
+        self.source = document.source
         self.protected = protected
         stripped = list(map(strip, document.texts))
         self.bare: list[str] = [bare.replace("’", "'") for bare, _ in stripped]
         self.labels: list[Label] = [label for _, label in stripped]
 
-    def __len__(self) -> int:
-        return len(self.bare)
-
     def joined(self, i: int) -> bool:
         """Whether a word follows another of the same turn with no marks between them."""
-        if not 0 < i < len(self) or self.words[i - 1].turn != self.words[i].turn:
+        if not 0 < i < len(self.bare) or self.words[i - 1].turn != self.words[i].turn:
             return False
         return not self.labels[i - 1].after and not self.labels[i].before
 
@@ -145,7 +142,7 @@ class SpokenNumbers:
 
     def _runs(self) -> Iterator[_Run]:
         text, i = self._text, 0
-        while i < len(text):
+        while i < len(text.bare):
             parts = self._parts(i)
             if not parts:
                 i += 1

@@ -278,7 +278,7 @@ def index(models: Path) -> str:
         )
     for engine, kind in ENGINES.items():
         for path in sorted(models.glob(f"*/{kind.config}")) if engine != NETWORK else ():
-            config = ModelConfig.load(path.parent, kind.config)
+            config = ModelConfig.load(path.parent, engine)
             name = path.parent.name
             title = f"[{name}]({name}/CARD.md)" if (path.parent / "CARD.md").exists() else name
             rows.append(

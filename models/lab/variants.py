@@ -40,10 +40,10 @@ from cappunc_cli.files.output import Reporter, write_json
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
 from cappunc_cli.restoration.decoding.decoder import decide, mark_scores, written_labels
-from cappunc_cli.restoration.decoding.evidence import evidence, no_evidence
+from cappunc_cli.restoration.decoding.evidence import evidence
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.decoding.passage import place_marks
-from cappunc_cli.restoration.pipeline import probabilities, read_passage, written
+from cappunc_cli.restoration.pipeline import probabilities, read_passage
 from models.lab.calibration import calibration_error, restored
 from models.lab.datasets import BenchmarkReader, RecognisedSource
 from models.lab.presets import PRESETS
@@ -124,9 +124,9 @@ def apart(words: list[Word], restorer: Restorer) -> list[str]:
     """The texts of words whose marks and cases are the most probable ones, whether they go together or not."""
     model = replace(restorer.model, config=replace(restorer.model.config, consistency=0.0))
     passage = read_passage(words, probabilities(words, model, restorer.options), model, restorer.options)
-    marks = mark_scores(passage, no_evidence(len(words))).argmax(1)
+    marks = mark_scores(passage, evidence(passage)).argmax(1)
     labels = written_labels(passage, passage.posteriors.cases.argmax(1), place_marks(passage, marks))
-    return written(words, passage, labels)
+    return list(map(dress, passage.bare, labels))
 
 
 def chained(words: list[Word], restorer: Restorer, transitions: NDArray[np.float64]) -> list[str]:
@@ -135,7 +135,7 @@ def chained(words: list[Word], restorer: Restorer, transitions: NDArray[np.float
     passage = read_passage(words, probabilities(words, model, options), model, options)
     known = evidence(passage)
     known.marks = viterbi(mark_scores(passage, known), transitions).astype(np.int8)
-    return written(words, passage, decide(passage, known))
+    return list(map(dress, passage.bare, decide(passage, known)))
 
 
 def documents(options: LabOptions) -> Iterator[Source]:

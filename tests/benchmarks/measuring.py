@@ -20,8 +20,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.words import Word
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.hardware import hardware, versions
-from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.network import OnnxEngine, split
 from cappunc_cli.restoration.models.registry import ModelConfig
 
 RESULTS = Path(__file__).resolve().parent / "results"

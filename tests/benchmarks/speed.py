@@ -24,8 +24,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
-from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.network import OnnxEngine, split
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import physical_cores
 

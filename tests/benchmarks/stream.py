@@ -24,7 +24,7 @@ from measuring import head, identity, options_with_data, print_report
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.features.evaluate.inputs import Source
-from cappunc_cli.restoration.live import LiveRestorer, live_restorer
+from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 from models.lab.datasets import benchmark
@@ -143,7 +143,7 @@ def main() -> None:
         work: list[float] = []
 
         def restorer(words: Sequence[Word], model=models[engine], count=count, every=every, work=work) -> list[str]:
-            return live(words, live_restorer(model, None, count, every), work)
+            return live(words, LiveRestorer(model, None, count, every), work)
 
         name = f"{engine} {count}" + (f" every {every}" if every > 1 else "")
         measure(name, restorer, engine=engine, look_ahead=count, every=every, wait_ms=waits(sets[TIMED], count, every))

@@ -28,7 +28,7 @@ from measuring import head, identity, options_with_data, print_report, resident
 from websockets.asyncio.client import connect
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model
 from cappunc_cli.restoration.tuned import LOOK_AHEAD
 from models.lab.datasets import benchmark
 
@@ -141,7 +141,7 @@ def main() -> None:
         calls.append(timed(source.stripped()))
         if len(calls) == 10:
             break
-    config = ModelConfig.load(find_model(MODEL, ENGINES["gru"]), ENGINES["gru"].config)
+    config = ModelConfig.load(find_model(MODEL, "gru"), "gru")
     report: dict[str, Any] = {
         **head(arguments.data),
         "model": identity(config),

@@ -27,7 +27,7 @@ from websockets.exceptions import ConnectionClosed
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.restoration.live import live_restorer
+from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 
@@ -75,7 +75,7 @@ def tiny() -> Model:
 
 def expected(lines: Sequence[str], look_ahead: int = 8) -> list[str]:
     """What one stream of its own gives."""
-    stream = live_restorer(tiny(), Options(), look_ahead)
+    stream = LiveRestorer(tiny(), Options(), look_ahead)
     found: list[str] = []
     for line in map(json.loads, lines):
         found += stream.feed(Word(line["word"], round(1000 * line["start"]), round(1000 * line["end"]), turn=0))

@@ -15,10 +15,10 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadModel
 from cappunc_cli.files.language_detection import detect_language, language_of_text, words_of
 from cappunc_cli.languages import LANGUAGES
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_model_for
+from cappunc_cli.restoration.models.network import Chunk, Rows
+from cappunc_cli.restoration.models.registry import ModelConfig, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 
@@ -33,10 +33,10 @@ class Stub:
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
+    ) -> Iterator[Rows]:
         del pauses, turns
         for chunk in chunks:
-            yield chunk, np.stack([self._row(word) for word in words[chunk.start : chunk.stop]])
+            yield chunk.kept(np.stack([self._row(word) for word in words[chunk.start : chunk.stop]]))
 
     def _row(self, word: str) -> Rows:
         rng = np.random.default_rng(sum(normalize("NFC", word).encode()))
@@ -47,7 +47,7 @@ def models(code: str) -> Iterator[Model]:
     config = ModelConfig("stub", (code,), 24, 8, 2, 64, ())
     yield Model(config, Stub(), Lexicons())
     try:
-        find_model_for(code, ENGINES["ngram"])
+        find_model_for(code, "ngram")
     except BadModel:
         return
     yield trigrams(code)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cappunc_cli import formats, languages
 from cappunc_cli.document.labels import MARKS, capital, dress, fold, strip, upper
 from cappunc_cli.languages import LANGUAGES, Language, code_of, language
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, properties_of
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.word_forms import mixed_form
 
@@ -116,7 +116,7 @@ def test_a_language_without_an_entry_has_default_conventions() -> None:
 def test_properties_of_words(property_: WordProperty, code: str, having: str, lacking: str) -> None:
     for words, expected in ((having, True), (lacking, False)):
         for word in words.split():
-            assert word_properties([word], language(code), Lexicon({}))[property_, 0] == expected, word
+            assert properties_of(word, language(code), Lexicon({}))[property_] == expected, word
 
 
 @pytest.mark.parametrize(

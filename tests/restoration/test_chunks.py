@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from commands import TINY
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.models.registry import check_windows
+from cappunc_cli.restoration.models.network import Chunk, split
+from cappunc_cli.restoration.models.registry import ModelConfig
+
+CONFIG = ModelConfig.load(TINY)
 
 
 @st.composite
@@ -20,23 +23,10 @@ def windows(draw: st.DrawFn) -> tuple[int, int, int]:
     return window, overlap, draw(st.integers(0, overlap))
 
 
-def numbered(chunks: list[Chunk]) -> Iterator[tuple[Chunk, np.ndarray]]:
-    """Chunks whose rows hold the index of their word."""
-    for chunk in chunks:
-        column = np.arange(chunk.start, chunk.stop, dtype=np.float32)
-        yield chunk, np.stack([column, -column], axis=1)
-
-
 @given(st.integers(0, 400), windows())
-def test_merging_what_was_split_covers_each_word_once(count: int, sizes: tuple[int, int, int]) -> None:
-    chunks = split(count, *sizes)
-    merged = merge(numbered(chunks))
-    if count:
-        np.testing.assert_allclose(merged[:, 0], np.arange(count), rtol=1e-6)
-        np.testing.assert_allclose(merged[:, 1], -np.arange(count), rtol=1e-6)
-        assert merged.dtype == np.float32
-    else:
-        assert len(merged) == 0
+def test_the_chunks_keep_each_word_once(count: int, sizes: tuple[int, int, int]) -> None:
+    kept = [chunk.kept(np.arange(chunk.start, chunk.stop)[:, None]) for chunk in split(count, *sizes)]
+    assert [word for rows in kept for word in rows[:, 0].tolist()] == list(range(count))
 
 
 @given(st.integers(1, 400), windows())
@@ -54,8 +44,7 @@ def test_windows_are_full_and_share_the_overlap(count: int, sizes: tuple[int, in
 def owners(count: int, window: int, overlap: int, cut: int | None) -> list[int]:
     """For each word the number of the chunk that its row comes from."""
     chunks = split(count, window, overlap, cut)
-    rows = [(chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks)]
-    return merge(rows)[:, 0].astype(int).tolist()
+    return [i for i, chunk in enumerate(chunks) for _ in chunk.kept(np.zeros((len(chunk), 1), np.float32))]
 
 
 @pytest.mark.parametrize(
@@ -118,4 +107,4 @@ def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
 )
 def test_invalid_window_sizes_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
     with pytest.raises(CappuncError, match=message):
-        check_windows(window, overlap, cut)
+        CONFIG.windows(replace(CONFIG, window=window, overlap=overlap, min_words_cut=cut))

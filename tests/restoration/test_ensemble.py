@@ -16,9 +16,9 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.record import signature
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.network import Chunk, Rows
 from cappunc_cli.restoration.models.registry import ModelConfig, find_model, installed
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import probabilities
@@ -48,10 +48,10 @@ class Constant:
         pauses: Sequence[int | None],  # noqa: ARG002
         turns: Sequence[bool],  # noqa: ARG002
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Rows]]:
+    ) -> Iterator[Rows]:
         self.runs += 1
         for chunk in chunks:
-            yield chunk, np.tile(np.array(self.row, np.float32), (len(chunk), 1))
+            yield chunk.kept(np.tile(np.array(self.row, np.float32), (len(chunk), 1)))
 
 
 def constant(value: float, config: ModelConfig = CONFIG, *paired: float) -> Model:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.live import LiveGruRestorer
+from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.models.network import Chunk
 from cappunc_cli.restoration.models.recurrent import GruEngine
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_gru"), "cpu", engine="gru")
@@ -40,7 +40,7 @@ def test_continuing_from_kept_states_equals_reading_the_whole_text() -> None:
 
 @given(st.lists(st.sampled_from(BARE), min_size=1, max_size=40), st.integers(0, 9), st.integers(1, 3))
 def test_kept_states_of_pending_words_change_nothing(words: list[str], look_ahead: int, every: int) -> None:
-    class Forgetful(LiveGruRestorer):
+    class Forgetful(LiveRestorer):
         def _read(self, count: int, silence: int | None) -> tuple[int, np.ndarray]:
             found = super()._read(count, silence)
             assert self._kept is not None
@@ -49,7 +49,7 @@ def test_kept_states_of_pending_words_change_nothing(words: list[str], look_ahea
             return found
 
     new = []
-    for kind in (LiveGruRestorer, Forgetful):
+    for kind in (LiveRestorer, Forgetful):
         stream, asked = kind(MODEL, None, look_ahead, every), Random(len(words))
         texts = []
         for i, word in enumerate(words):
@@ -63,7 +63,7 @@ def test_kept_states_of_pending_words_change_nothing(words: list[str], look_ahea
 def test_chunks_are_read_as_separate_texts() -> None:
     words = [Random(3).choice(BARE) for _ in range(50)]
     chunks = [Chunk(0, 20), Chunk(10, 30), Chunk(30, 50)]
-    for chunk, rows in ENGINE.predict(words, [None] * 50, [False] * 50, chunks):
+    for chunk, rows in zip(chunks, ENGINE.predict(words, [None] * 50, [False] * 50, chunks), strict=True):
         size = len(chunk)
         alone, _ = ENGINE.read(words[chunk.start : chunk.stop], [None] * size, [False] * size, size)
         np.testing.assert_allclose(rows, alone, atol=1e-5)

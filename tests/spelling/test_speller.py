@@ -17,7 +17,7 @@ ENGLISH = language("en")
 def respelled(text: str, *, kind: str = "txt") -> str:
     pytest.importorskip("text_to_num", reason="needs the extra [spelling]")
     document = formats.read(text, format=kind)
-    return respell(document, text, ENGLISH, numbers=True, apostrophes=True)[0]
+    return respell(document, ENGLISH, numbers=True, apostrophes=True)[0]
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_numbers_split_by_a_cue_a_line_or_a_tag_stay() -> None:
 def test_the_changes_are_listed() -> None:
     pytest.importorskip("text_to_num", reason="needs the extra [spelling]")
     document = formats.read(SRT, format="srt")
-    output, changes = respell(document, SRT, ENGLISH, numbers=True, apostrophes=True)
+    output, changes = respell(document, ENGLISH, numbers=True, apostrophes=True)
     assert changes == (Respelled(2, 1, "dont", "don't"), Respelled(13, 2, "forty two.", "42."))
-    assert verify_respelling(document, SRT, output, changes) is None
-    assert respell(document, SRT, ENGLISH, numbers=False, apostrophes=True)[1] == changes[:1]
-    assert respell(document, SRT, ENGLISH, numbers=True, apostrophes=False)[1] == changes[1:]
+    assert verify_respelling(document, output, changes) is None
+    assert respell(document, ENGLISH, numbers=False, apostrophes=True)[1] == changes[:1]
+    assert respell(document, ENGLISH, numbers=True, apostrophes=False)[1] == changes[1:]
 
 
 @pytest.mark.parametrize(
@@ -143,15 +143,15 @@ def test_the_changes_are_listed() -> None:
 def test_whatever_else_differs_is_refused(of: str, into: str) -> None:
     pytest.importorskip("text_to_num", reason="needs the extra [spelling]")
     document = formats.read(SRT, format="srt")
-    output, changes = respell(document, SRT, ENGLISH, numbers=True, apostrophes=True)
+    output, changes = respell(document, ENGLISH, numbers=True, apostrophes=True)
     assert of in output
     with pytest.raises(BadInput):
-        verify_respelling(document, SRT, output.replace(of, into, 1), changes)
+        verify_respelling(document, output.replace(of, into, 1), changes)
     with pytest.raises(BadInput):
-        verify_respelling(document, SRT, output, changes[:-1])
+        verify_respelling(document, output, changes[:-1])
     wrong = dataclasses.replace(changes[0], new="do")
     with pytest.raises(BadInput):
-        verify_respelling(document, SRT, output, (wrong, *changes[1:]))
+        verify_respelling(document, output, (wrong, *changes[1:]))
 
 
 def test_every_copy_of_a_word_is_respelled() -> None:
@@ -180,4 +180,4 @@ def test_words_with_entries_of_their_own_are_refused(kind: str) -> None:
     }
     document = formats.read(sources[kind], format=kind)
     with pytest.raises(BadInput, match="running text only"):
-        respell(document, sources[kind], ENGLISH, numbers=False, apostrophes=True)
+        respell(document, ENGLISH, numbers=False, apostrophes=True)

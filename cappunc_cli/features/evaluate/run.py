@@ -21,7 +21,7 @@ from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.languages import codes_of
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, model_languages
+from cappunc_cli.restoration.models.registry import model_languages
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 from cappunc_cli.version import __version__
@@ -132,7 +132,7 @@ class Restorer:
             "marks": options.marks or "all",
             "sensitivity": f"{options.sensitivity:g}",
             **({"style": options.style} if options.style != "standard" else {}),
-            "window": "/".join(map(str, options.windows(self.model.config))),
+            "window": "/".join(map(str, self.model.config.windows(options))),
             "device": self.model.engine.device.split(":")[0],
         }
 
@@ -150,7 +150,7 @@ def restorer_of(options: EvalOptions) -> Restorer:
     code = scored.lang
     if code == AUTO and scored.model is None:
         first = next(iter(listing(list(map(Path, options.ref)))), None)
-        known = model_languages(ENGINES[scored.engine])
+        known = model_languages(scored.engine)
         code = detect_language(words_of(read_unpacked(str(first))), known) if first else DEFAULT
     name = FixRequest(scored.lang, scored.model, scored.engine).of_language(code)
     model = load_model(name, scored.device, engine=scored.engine)

@@ -20,9 +20,9 @@ from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glo
 from cappunc_cli.files.language_detection import AUTO, DEFAULT
 from cappunc_cli.files.output import Reporter, write_stdout
 from cappunc_cli.files.storage import PIPE, about, standard_input
-from cappunc_cli.restoration.live import live_restorer
+from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
+from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
@@ -49,7 +49,7 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
     look_ahead = LOOK_AHEAD if options.look_ahead is None else options.look_ahead
 
     def new_output(write: Callable[[str], None], cues: LiveCues | None = None) -> LiveOutput:
-        restorer = live_restorer(model, settings, look_ahead, options.every)
+        restorer = LiveRestorer(model, settings, look_ahead, options.every)
         return LiveOutput(restorer, conventions, options.max_delay, write, cues, StreamTermCheck(terms))
 
     is_stopped = False
@@ -84,7 +84,7 @@ def _check(context: typer.Context, options: StreamOptions) -> None:
 def _model(options: StreamOptions, reporter: Reporter) -> Model:
     """The model, loaded. Raises BadModel and WrongUsage."""
     lang = options.lang
-    name = options.model or str(find_model_for(lang or DEFAULT, ENGINES[options.engine], fast=True))
+    name = options.model or str(find_model_for(lang or DEFAULT, options.engine, fast=True))
     model = load_model(name, options.device, engine=options.engine)
     if model.engine.warning:
         reporter.info(model.engine.warning)

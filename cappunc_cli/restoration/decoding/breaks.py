@@ -24,7 +24,6 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, LOWER, MARK_CLASSES, MARKS, TERMINAL
 from cappunc_cli.document.words import Word, cue_ends
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     NONE,
@@ -37,6 +36,7 @@ from cappunc_cli.restoration.decoding.passage import (
     move,
 )
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.models.network import Rows
 
 #: The kinds of mark: none, within a sentence, and at its end.
 _ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from operator import is_
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from cappunc_cli.document.labels import (
     upper,
 )
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
@@ -52,6 +50,7 @@ from cappunc_cli.restoration.decoding.passage import (
     place_marks,
 )
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty
+from cappunc_cli.restoration.models.network import Rows
 from cappunc_cli.restoration.word_forms import mixed_form, start_form
 
 #: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
@@ -86,7 +85,7 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
         known = not starts_over and not (is_bare and rounds == 1)
         missing = find_missing(passage, not is_bare) if known else None
         labels = _decide_once(passage, missing, committed)
-        if committed or passage.continues or rounds == _MAX_ROUNDS or all(map(is_, labels, passage.labels)):
+        if committed or passage.continues or rounds == _MAX_ROUNDS or labels == passage.labels:
             break
         passage = replace(passage, labels=labels)
     return labels
@@ -109,12 +108,8 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
             # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
             # it might take the period for a part of it.
             new = replace(new, after=old.after)
-        if rule is old and new is old:
-            continue  # labels are cached, so most unchanged ones are the same object
         # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
         label = replace(new, case=rule.case, form=rule.form) if known.cases[i] >= 0 else new
-        if label == old:
-            continue
         word, written = strip(dress(passage.bare[i], label))
         # A label must never turn a word into another one.
         if word == passage.bare[i]:
@@ -131,7 +126,10 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     text, committed = passage.posteriors, passage.committed
     if committed:
         known.cases[:committed], known.marks[:committed] = columns(passage.labels[:committed])
-    capital = shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
+    # Below 1, so that evidence against it always has an effect.
+    capital = np.clip(1 - text.cases[:, LOWER], 0, 1 - 1e-6)
+    raised = capital * np.exp(known.capital_odds)
+    capital = raised / (raised + (1 - capital))
     within = capital_within_sentence(text, capital)
     if 0 < committed < len(within):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
@@ -206,15 +204,6 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     return bonus
 
 
-def shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
-    """Probabilities whose log-odds are shifted by `nats`."""
-    # Below 1, so that evidence against it always has an effect.
-    probabilities = np.clip(probabilities, 0, 1 - 1e-6)
-    raised = probabilities * np.exp(nats)
-    shifted: Probabilities = raised / (raised + (1 - probabilities))
-    return shifted
-
-
 def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotations: bool = True) -> Probabilities:
     """P(not lower | no start) [n]: names are capital anywhere, other words only where a sentence begins.
 
@@ -245,7 +234,7 @@ def capital_probability(
     # `“What?” he asked`: the sentence may go on or end here.
     open_end = _IS_OPEN[marks] | (quoted_after & ended & (marks != PERIOD))
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
-    less_probable = shift_odds(within, np.full_like(within, -tuned.COMMA_COST))
+    less_probable = within / (within + (1 - within) * np.float32(np.exp(tuned.COMMA_COST)))
     within = np.where(after_comma & ~text.has[WordProperty.ALWAYS_CAPITAL], less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1])
     starts[1:] |= (starts & text.has[WordProperty.PASSES_START])[:-1]

@@ -62,29 +62,28 @@ class Evidence:
     start_odds: Floats
 
 
-def no_evidence(count: int) -> Evidence:
-    """The evidence for `count` bare words: none."""
-    marks, cases = np.full((2, count), -1, np.int8)
-    capitals, free_start = np.zeros((2, count), np.bool_)
-    capital_odds, start_odds = np.zeros((2, count), np.float32)
-    return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 3), np.float32), free_start, start_odds)
-
-
 def evidence(passage: Passage, missing: Missing | None = None) -> Evidence:
     """The evidence of the existing labels; of hardly any of them, unless what is `missing` is known."""
-    labels, known = passage.labels, no_evidence(len(passage.labels))
-    cases, marks = passage.written
+    labels, (cases, marks) = passage.labels, passage.written
     # An ellipsis before a word shows that it continues a sentence: `...and so on`.
     continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
     # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
-    known.free_start = continued | np.array([False, *quotes]) | passage.preceded
+    free_start = continued | np.array([False, *quotes]) | passage.preceded
     if missing is not None:
-        _weigh(passage, known, missing)
+        known = _weighed(passage, free_start, missing)
     else:
         # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in labels]) | passage.followed
-        known.marks = np.where(bound & (marks != NONE), marks, _FREE)
+        known = Evidence(
+            marks=np.where(bound & (marks != NONE), marks, _FREE),
+            cases=np.full_like(cases, _FREE),
+            capital_odds=np.zeros(len(cases), np.float32),
+            capitals=np.zeros(len(cases), np.bool_),
+            gap_cost=np.zeros((len(cases), 3), np.float32),
+            free_start=free_start,
+            start_odds=np.zeros(len(cases), np.float32),
+        )
         if cases.any() and not ((style := writing_style(passage.bare, cases, marks)).upper or style.title):
             # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
             known.cases = np.where(cases >= UPPER, cases, _FREE)
@@ -113,8 +112,8 @@ def _cue_odds(passage: Passage, marks: Numbers, dotted: Flags) -> Floats:
     return np.append(False, (dotted & last)[:-1]) * np.float32(nats)
 
 
-def _weigh(passage: Passage, known: Evidence, missing: Missing) -> None:
-    """Add the existing labels to what is `known`, and the odds of others by the share of them that is missing."""
+def _weighed(passage: Passage, free_start: Flags, missing: Missing) -> Evidence:
+    """The evidence of all existing labels, and the odds of others by the share of them that is missing."""
     cases, marks = passage.written
     # Whoever asks to keep what is there says that something is missing, and that no case is wrong.
     fills_gaps = passage.options.existing == "keep"
@@ -134,11 +133,15 @@ def _weigh(passage: Passage, known: Evidence, missing: Missing) -> None:
         np.log1p(tuned.UNPREDICTABLE * (1 - share) / none) - np.log(np.maximum(share, 1e-3)) for share in (within, ends)
     ]
     weighed = lower & ~upper
-    known.marks, known.cases = np.where(fixed, marks, _FREE), np.where(free_case, _FREE, cases)
-    known.capital_odds = np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32)
-    known.start_odds = np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32)
-    known.capitals = ~upper & ~missing.layout & (cases == CAPITAL)
-    known.gap_cost = np.stack([*costs, np.minimum(*costs)], 1).astype(np.float32)
+    return Evidence(
+        marks=np.where(fixed, marks, _FREE),
+        cases=np.where(free_case, _FREE, cases),
+        capital_odds=np.where(weighed, np.log(np.maximum(capitals, 1e-3)), 0).astype(np.float32),
+        capitals=~upper & ~missing.layout & (cases == CAPITAL),
+        gap_cost=np.stack([*costs, np.minimum(*costs)], 1).astype(np.float32),
+        free_start=free_start,
+        start_odds=np.where(weighed, np.log1p(-missing.kept * (1 - capitals)), 0).astype(np.float32),
+    )
 
 
 def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], Flags]:

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Indices, Passage, PlacedMarks, place_marks
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.models.network import Rows
 
 #: The closing marks that correspond to a language's opening marks, in order.
 CLOSING = "?!"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import and_
 from typing import NamedTuple
 
 import numpy as np
@@ -22,15 +23,16 @@ from cappunc_cli.document.labels import (
     PairedMark,
 )
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.chunks import Rows
 from cappunc_cli.restoration.decoding.word_properties import (
     NO_START,
+    UNITS,
     WordProperties,
     WordProperty,
     abbreviation_properties,
-    word_properties,
+    properties_of,
 )
 from cappunc_cli.restoration.lexicon import Lexicon
+from cappunc_cli.restoration.models.network import Rows
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 
@@ -119,9 +121,14 @@ class Passage:
         self.marks = self.conventions.marks if wanted is None else wanted
         self.asked = frozenset() if wanted is None else self.options.paired_marks(self.config)
         self.written = columns(self.labels)
-        # Labels show abbreviations.
         bare, labels, language = self.bare, self.labels, self.conventions
-        has = word_properties(bare, language, self.lexicon) | abbreviation_properties(bare, labels, language)
+        flags = np.frombuffer(b"".join([properties_of(word, language, self.lexicon) for word in bare]), np.bool_)
+        has = flags.reshape(len(bare), len(WordProperty)).T.copy()
+        # What stands together: the parts of an abbreviation, whose periods are in the labels; a number and its unit.
+        dotted = [label.has_period for label in labels]
+        plain = [word if word.isascii() else language.spelled(word) for word in bare]
+        if any(map(and_, dotted, dotted[1:])) or not {*language.eras, *language.centuries, *UNITS}.isdisjoint(plain):
+            has |= abbreviation_properties(plain, labels, language)
         size, full = len(CASE_CLASSES), len(CASE_CLASSES) + len(MARK_CLASSES)
         cases, marks = self.rows[:, :size].copy(), self.rows[:, size:full].copy()
         move(cases, MIXED, CAPITAL, ~has[WordProperty.HAS_FORM])

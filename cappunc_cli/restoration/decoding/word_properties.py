@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.document.labels import Case, Label, capital, strip, upper
-from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import DEGREE, FILE_NAME, is_number
+from cappunc_cli.languages import DEGREE, FILE_NAME, Language, is_number
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.word_forms import DOTTED, STUTTER, mixed_form, ordinal_form
 
@@ -93,23 +92,15 @@ class WordProperty(IntEnum):
 NO_START = [WordProperty.NO_CAPITAL, WordProperty.ALWAYS_LOWER]
 
 
-def word_properties(words: Sequence[str], language: Language, lexicon: Lexicon) -> WordProperties:
-    """The properties of each bare word, [properties, n]."""
-    found = np.frombuffer(b"".join([_properties_of(word, language, lexicon) for word in words]), np.bool_)
-    return found.reshape(len(words), len(WordProperty)).T.copy()
-
-
-def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
-    """Further properties [properties, n] of words that are an abbreviation together, or after a number.
+def abbreviation_properties(plain: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
+    """Further properties [properties, n] of words, as normalised by `spelled`, that stand together or beside a number.
 
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
     Italian `V sec. d.C.`, `V secolo d.C.`), of a century (`s. XX`, `siglo XX`, `XX secolo`), or a unit (`5 mg`).
     """
-    plain = [word if word.isascii() else language.spelled(word) for word in words]
     dotted = [label.has_period for label in labels]
-    found = np.zeros((len(WordProperty), len(words)), np.bool_)
-    if any(word in language.eras or word in language.centuries or word in UNITS for word in plain):
-        _add_beside_numbers(found, plain, labels, language)
+    found = np.zeros((len(WordProperty), len(plain)), np.bool_)
+    _add_beside_numbers(found, plain, labels, language)
     stop = 0
     for start in [i for i, has_period in enumerate(dotted) if has_period]:
         if start < stop:
@@ -191,7 +182,8 @@ def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) 
 
 
 @lru_cache(maxsize=1 << 16)  # a live caption is decided again with each word
-def _properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
+def properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
+    """Whether a bare word has each property."""
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics

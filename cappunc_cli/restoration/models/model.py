@@ -59,9 +59,8 @@ def load_model(
     require("device", device, str, "a str")
     if engine not in [*ENGINES]:
         raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
-    spec = ENGINES[engine]
-    directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
-    opened = load_reference(spec.engine)(directory, device)
+    directory = find_model_for(language, engine) if name is None else find_model(fspath(name), engine)
+    opened = load_reference(ENGINES[engine].engine)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
         place = find_member(directory, other)

@@ -1,4 +1,8 @@
-"""The ONNX engine: words to pieces, pieces through the graph, logits to probabilities.
+"""The ONNX engine: a text in chunks, words to pieces, pieces through the graph, logits to probabilities.
+
+Every engine reads a text in chunks. After Nguyen et al. 2019, section 3.2: words near the edge of a window lack
+context, so neighbouring windows overlap, and each keeps some of the words that two of them share. Everything goes by
+word index; words are never compared.
 
 The only run-time module that uses the package tokenizers, which it imports when a model is opened.
 """
@@ -9,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.languages.language import TYPEWRITER
-from cappunc_cli.restoration.chunks import Chunk, Rows, merge, split
+from cappunc_cli.languages import TYPEWRITER
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.registry import AROUND, INPUTS, MASK, OUTPUTS, WANTED, ModelConfig
 from cappunc_cli.restoration.models.session import Opened, first_line, open_session
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 
 Integers = npt.NDArray[np.int64]
+#: Rows of probabilities, [words, labels].
+Rows = npt.NDArray[np.float32]
 
 #: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first ones and its last.
 PIECES_PER_WORD = 16
@@ -40,6 +45,45 @@ _MOST_CACHED = 1 << 17
 #: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
 #: needs large batches.
 _PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The words `start` to `stop` (exclusive), of which the first `before` and the last `after` are only context."""
+
+    start: int
+    stop: int
+    before: int = 0
+    after: int = 0
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def kept(self, rows: Rows) -> Rows:
+        """Of the rows [len(chunk), labels], those of the words that are not only context."""
+        return rows[self.before : len(rows) - self.after]
+
+
+def split(count: int, window: int, overlap: int, min_words_cut: int | None = None, first: int = 0) -> list[Chunk]:
+    """Split `count` words from the `first` on into windows of `window` words; neighbours share `overlap` words.
+
+    Of the words that two windows share, the first one drops the last `min_words_cut` (by default half of them), the
+    second one the rest. The last window is moved left until it is full, so that its words have as much context as all
+    others; the words that it then shares are cut in the same proportion, or in the middle if the overlap is 0. The
+    sizes must be valid for `ModelConfig.windows`.
+    """
+    numerator, denominator = (min_words_cut, overlap) if min_words_cut is not None and overlap else (1, 2)
+    if count < 1:
+        return []
+    last = max(count - window, 0)
+    starts = [*range(0, last, window - overlap), last]
+    shared = [max(left + window - right, 0) for left, right in pairwise(starts)]
+    dropped = [-(-words * numerator // denominator) for words in shared]
+    befores = [0, *(words - cut for words, cut in zip(shared, dropped, strict=True))]
+    return [
+        Chunk(first + start, first + min(start + window, count), before, after)
+        for start, before, after in zip(starts, befores, [*dropped, 0], strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +206,11 @@ class OnnxEngine:
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks + around].
+    ) -> Iterator[Rows]:
+        """Yield the probabilities [words, cases + marks + around] of the words that each chunk keeps, in order.
 
         `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
-        speaker changes after it. Chunks of similar length run in one batch. Rows that a chunk does not keep are 0.
+        speaker changes after it. Chunks of similar length run in one batch.
         """
         text = self.encoder.encode(words, pauses, turns)
         # Overlapping windows over a chunk of too many pieces.
@@ -185,7 +229,7 @@ class OnnxEngine:
         try:
             for chunk, pieces in zip(chunks, parts, strict=True):
                 rows = [future.result()[i] for future, i in map(submitted.pop, map(id, pieces))]
-                yield chunk, rows[0] if len(pieces) == 1 else merge(zip(pieces, rows, strict=True))
+                yield rows[0] if len(pieces) == 1 else chunk.kept(np.concatenate(rows))
         finally:
             for future, _ in submitted.values():
                 future.cancel()
@@ -239,12 +283,11 @@ class OnnxEngine:
         # Paired marks are independent; written with tanh, a logistic function is safe for any finite logit.
         paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
         table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
-        parts = zip(batch, np.split(table, np.cumsum(counts)[:-1]), strict=True)
-        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in parts]
+        return np.split(table, np.cumsum(counts)[:-1])
 
 
 def softmax(logits: Rows) -> Rows:
     """Probabilities along the last axis, safe for any finite logits."""
-    exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
+    exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True))
     exponents /= exponents.sum(-1, keepdims=True)
     return exponents

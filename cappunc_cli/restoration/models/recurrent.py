@@ -7,7 +7,6 @@ reuse the states that were kept of it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.network import Encoder
-from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig
+from cappunc_cli.restoration.models.network import Chunk, Encoder, Rows
+from cappunc_cli.restoration.models.registry import ENGINES, LIVE, ModelConfig
 from cappunc_cli.restoration.models.session import first_line, load_graph
 
 #: States kept of words, [words, forward states of all layers + word vector]; row 0 is the word before the window.
@@ -36,25 +34,23 @@ class GruEngine:
     def __init__(self, directory: Path, device: str = "cpu") -> None:
         """Open `directory`/gru.json and gru.onnx, always on the CPU; raises BadModel."""
         del device
-        kind = ENGINES["gru"]
-        self.config = ModelConfig.load(directory, kind.config)
+        self.config = ModelConfig.load(directory, LIVE)
         self.lexicons = Lexicons.read(directory)
         self.encoder = Encoder(directory, self.config)
         self.are_rare = self.encoder.are_rare
-        self._bins = list(self.config.pause_bins_ms)
         #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
-        self._turn_offset = len(self._bins) + 2
-        self._session = load_graph(directory / kind.weights, _INPUTS)
+        self._turn_offset = len(self.config.pause_bins_ms) + 2
+        self._session = load_graph(directory / ENGINES[LIVE].weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks], read as a separate text."""
+    ) -> Iterator[Rows]:
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, read as a separate text."""
         for chunk in chunks:
             own = slice(chunk.start, chunk.stop)
-            yield chunk, self.read(words[own], pauses[own], turns[own], len(chunk))[0]
+            yield chunk.kept(self.read(words[own], pauses[own], turns[own], len(chunk))[0])
 
     def read(
         self,
@@ -72,22 +68,20 @@ class GruEngine:
         """
         before = self._initial if before is None else before
         known = len(before) - 1
-        new = words[known:]
-        pieces = list(map(self.encoder.pieces_of, new))
-        ids = np.full((len(new), 1, max(map(len, pieces))), self.encoder.padding, np.int64)
-        for i, own in enumerate(pieces):
-            ids[i, 0, : len(own)] = own
-        gaps = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in pauses[known:]]
-        after = [turn * self._turn_offset + gap for gap, turn in zip(gaps, turns[known:], strict=True)]
+        new = self.encoder.encode(words[known:], pauses[known:], turns[known:])
+        lengths = np.diff(new.ends)[:, None]
+        ids = np.full((len(lengths), lengths.max()), self.encoder.padding, np.int64)
+        ids[np.arange(ids.shape[1]) < lengths] = new.ids
+        after = new.turns * self._turn_offset + new.pauses
         feeds = {
-            "input_ids": ids,
-            "after": np.array([after], np.int64).T,
-            "known_after": np.array([[*after[:-1], 0]], np.int64).T,
+            "input_ids": ids[:, None],
+            "after": after[:, None],
+            "known_after": np.append(after[:-1], 0)[:, None],
             "kept": before[:, None],
             "lengths": np.array([len(words)], np.int32),
             "count": np.array([len(words)]),
             # The forward state of the last word is not needed until its own probabilities are wanted.
-            "read": np.array([max(len(new) - 1, wanted - known, 1)]),
+            "read": np.array([max(len(ids) - 1, wanted - known, 1)]),
             "wanted": np.array([wanted]),
         }
         try:

@@ -95,9 +95,9 @@ class ModelConfig:
     ensemble: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def load(directory: Path, name: str = "config.json") -> ModelConfig:
-        """Read and check the config `name` of a model directory; raises BadModel."""
-        path = directory / name
+    def load(directory: Path, engine: str = NETWORK) -> ModelConfig:
+        """Read and check the config for an engine in a model directory; raises BadModel."""
+        path = directory / ENGINES[engine].config
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(values, dict):
@@ -128,14 +128,32 @@ class ModelConfig:
             ):
                 if wrong:
                     raise BadModel(message)
-            check_windows(config.window, config.overlap, config.min_words_cut)
+            config.windows(config)
             return config
         except OSError as error:
-            raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
+            raise BadModel(f"no readable {path.name} ({error.strerror})", str(directory)) from error
         except CappuncError as error:
             raise BadModel(error.message, str(path)) from error
         except (ValueError, RecursionError) as error:
             raise BadModel(f"not JSON: {error}", str(path)) from error
+
+    def windows(self, given: Any) -> tuple[int, int, int]:
+        """(window, overlap, min_words_cut) of `given` options or a config; None stands for the model's own, scaled.
+
+        Raises WrongUsage unless windows of these sizes cover every word.
+        """
+        window = self.window if given.window is None else given.window
+        overlap = min(self.overlap, max(window, 1) // 2) if given.overlap is None else given.overlap
+        cut = given.min_words_cut
+        if cut is None:
+            cut = overlap * self.min_words_cut // max(self.overlap, 1)
+        if window < 1:
+            raise WrongUsage(f"the window must be at least 1 word, not {window}")
+        if not 0 <= overlap < window:
+            raise WrongUsage(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
+        if not 0 <= cut <= overlap:
+            raise WrongUsage(f"the words cut must be from 0 to {overlap} (at most the overlap), not {cut}")
+        return window, overlap, cut
 
 
 #: The names of types in error messages.
@@ -171,17 +189,7 @@ def _typed(key: str, value: Any, kind: Any) -> Any:
     return plain(value)
 
 
-def check_windows(window: int, overlap: int, min_words_cut: int) -> None:
-    """Raise WrongUsage unless windows of these sizes cover every word."""
-    if window < 1:
-        raise WrongUsage(f"the window must be at least 1 word, not {window}")
-    if not 0 <= overlap < window:
-        raise WrongUsage(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
-    if not 0 <= min_words_cut <= overlap:
-        raise WrongUsage(f"the words cut must be from 0 to {overlap} (at most the overlap), not {min_words_cut}")
-
-
-def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
+def installed(engine: str = NETWORK) -> list[Path]:
     """Every directory with a model for an engine.
 
     Directories in CAPPUNC_MODELS come before the package's own; of two models of one name the first one counts.
@@ -189,7 +197,7 @@ def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
     user = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
     directories: dict[str, Path] = {}
     for root in (*user, *model_folders(Path(__file__).parents[2])):
-        for path in sorted(root.glob(f"*/{engine.config}")):
+        for path in sorted(root.glob(f"*/{ENGINES[engine].config}")):
             directories.setdefault(path.parent.name, path.parent)
     return list(directories.values())
 
@@ -208,11 +216,11 @@ def model_folders(package: Path) -> list[Path]:
     return [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
 
 
-def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
+def find_model(name_or_dir: str, engine: str = NETWORK) -> Path:
     """The directory of a model, given its name or path; raises UnknownModel."""
     known = {path.name: path for path in installed(engine)}
     path = known.get(name_or_dir, Path(name_or_dir))
-    if name_or_dir and (path / engine.config).is_file():
+    if name_or_dir and (path / ENGINES[engine].config).is_file():
         return path
     raise UnknownModel(f"no model {name_or_dir!r} (installed: {', '.join(known) or 'none'})")
 
@@ -223,19 +231,13 @@ def find_member(directory: Path, name: str) -> Path:
     return beside if (beside / ENGINES[NETWORK].config).is_file() else find_model(name)
 
 
-def model_languages(*engines: EngineSpec) -> list[str]:
+def model_languages(*engines: str) -> list[str]:
     """The codes of all languages that have a model of these engines, or of any, sorted."""
-    configs = [config for engine in engines or ENGINES.values() for config in _configs(engine).values()]
+    configs = [config for engine in engines or ENGINES for config in _configs(engine).values()]
     return sorted({code for config in configs for code in config.languages})
 
 
-def find_config(model: str, engine: str) -> ModelConfig:
-    """The config of a model, given its name or directory; raises BadModel."""
-    spec = ENGINES[engine]
-    return ModelConfig.load(find_model(model, spec), spec.config)
-
-
-def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
+def find_model_for(code: str, engine: str = NETWORK, *, fast: bool = False) -> Path:
     """The directory of the model for a language, preferably one for that language alone.
 
     `fast` chooses between the fast and the best model of a language that has both. Raises UnknownModel, which says how
@@ -245,7 +247,7 @@ def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bo
     if fitting := [path for path, config in configs.items() if code in config.languages]:
         return min(fitting, key=lambda at: (configs[at].fast != fast, len(configs[at].languages), at.name != code))
     hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
-    if others := [name for name, spec in ENGINES.items() if code in model_languages(spec)]:
+    if others := [name for name in ENGINES if code in model_languages(name)]:
         hint = f"; --engine {others[0]} has one"
     elif code in UNSPACED:
         hint = ""
@@ -253,19 +255,19 @@ def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bo
     raise UnknownModel(f"no model for {language(code).name} (languages: {known}){hint}")
 
 
-def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
+def _configs(engine: str) -> dict[Path, ModelConfig]:
     configs = {}
     for path in installed(engine):
         with suppress(BadModel):  # `cappunc models` reports it
-            configs[path] = ModelConfig.load(path, engine.config)
+            configs[path] = ModelConfig.load(path, engine)
     return configs
 
 
 def verify_model(directory: Path) -> None:
     """Check the SHA-256 of every file that the configs in a directory list; raises BadModel."""
-    configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
-    for config in configs or [ENGINES[NETWORK].config]:
-        files = ModelConfig.load(directory, config).files
+    engines = [engine for engine, spec in ENGINES.items() if (directory / spec.config).is_file()]
+    for engine in engines or [NETWORK]:
+        config, files = ENGINES[engine].config, ModelConfig.load(directory, engine).files
         if not files:
             raise BadModel(f"{config} lists no files to verify", str(directory))
         for name, expected in files.items():

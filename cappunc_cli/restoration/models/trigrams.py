@@ -26,8 +26,8 @@ import numpy.typing as npt
 from cappunc_cli.document.labels import CAPITAL, CASE_CLASSES, LOWER, MARKS, TERMINAL, Case, strip
 from cappunc_cli.errors import BadModel
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
+from cappunc_cli.restoration.models.network import Chunk, Rows
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig
 
 Integers = npt.NDArray[np.int64]
@@ -146,40 +146,6 @@ class WordForm(NamedTuple):
     case: int
 
 
-class WordForms:
-    """The written forms of bare words in a model."""
-
-    def __init__(self, model: Trigrams) -> None:
-        self._tokens = {word: token for token, word in enumerate(model.words)}
-        self._shares = model.shares.tolist()
-        #: The forms of all bare words that the model knows.
-        self.known: dict[str, list[WordForm]] = {}
-        #: Maps bare words to their mixed-case forms.
-        self.mixed: dict[str, str] = {}
-        for number, word in enumerate((*model.words, *model.members)):
-            if number >= FIRST_WORD and word[0] not in CLASS_SIGNS.values():
-                bare, label = strip(word)
-                token = number if number < len(model.words) else self.class_of(bare, label.case)
-                self.known.setdefault(bare, []).append(
-                    WordForm(token, self._shares[number], CASE_CLASSES.index(label.case))
-                )
-                if label.case is Case.MIXED:
-                    self.mixed[bare] = label.form
-
-    def of(self, bare: str) -> list[WordForm]:
-        """The forms of a bare word in the model's spelling, or those of its classes if it is unknown; never empty."""
-        known = self.known.get(mask_digits(bare))
-        if known is None:
-            tokens = ((self.class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
-            known = [WordForm(token, self._shares[token], CASE_CLASSES.index(case)) for token, case in tokens]
-        return known
-
-    def class_of(self, bare: str, case: Case) -> int:
-        """The token of the class of a word; mixed forms are in the class of capital ones."""
-        sign = CLASS_SIGNS.get(case, CLASS_SIGNS[Case.CAPITAL])
-        return next(self._tokens[name] for name in endings(sign, bare) if name in self._tokens)
-
-
 def endings(sign: str, bare: str) -> list[str]:
     """The names of the classes that a word may belong to, longest ending first."""
     return [sign + bare[len(bare) - n :] for n in range(min(LONGEST_ENDING, len(bare)), -1, -1)]
@@ -194,25 +160,49 @@ class NgramEngine:
     def __init__(self, directory: Path, device: str = "cpu") -> None:
         """Open `directory`/ngram.json and ngram.xz, always on the CPU; raises BadModel."""
         del device
-        spec = ENGINES["ngram"]
-        self.config = ModelConfig.load(directory, spec.config)
-        self.model = load(directory / spec.weights)
-        self.forms = WordForms(self.model)
-        self.lexicons = Lexicons("\n".join(self.forms.mixed.values()))
+        self.config = ModelConfig.load(directory, "ngram")
         self._language = language(self.config.languages[0])
+        self.model = model = load(directory / ENGINES["ngram"].weights)
+        self._tokens = {word: token for token, word in enumerate(model.words)}
+        self._shares = model.shares.tolist()
+        #: The forms of all bare words that the model knows.
+        self.known: dict[str, list[WordForm]] = {}
+        mixed: dict[str, str] = {}
+        for number, word in enumerate((*model.words, *model.members)):
+            if number >= FIRST_WORD and word[0] not in CLASS_SIGNS.values():
+                bare, label = strip(word)
+                token = number if number < len(model.words) else self._class_of(bare, label.case)
+                form = WordForm(token, self._shares[number], CASE_CLASSES.index(label.case))
+                self.known.setdefault(bare, []).append(form)
+                if label.case is Case.MIXED:
+                    mixed[bare] = label.form
+        self.lexicons = Lexicons("\n".join(mixed.values()))
+
+    def forms_of(self, bare: str) -> list[WordForm]:
+        """The forms of a bare word in the model's spelling, or those of its classes if it is unknown; never empty."""
+        known = self.known.get(mask_digits(bare))
+        if known is None:
+            tokens = ((self._class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
+            known = [WordForm(token, self._shares[token], CASE_CLASSES.index(case)) for token, case in tokens]
+        return known
+
+    def _class_of(self, bare: str, case: Case) -> int:
+        """The token of the class of a word; mixed forms are in the class of capital ones."""
+        sign = CLASS_SIGNS.get(case, CLASS_SIGNS[Case.CAPITAL])
+        return next(self._tokens[name] for name in endings(sign, bare) if name in self._tokens)
 
     def are_rare(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which bare words [n] the model has only by their endings."""
-        return np.array([self._language.spelled(word) not in self.forms.known for word in words], np.bool_)
+        return np.array([self._language.spelled(word) not in self.known for word in words], np.bool_)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks]; `pauses` are ignored."""
+    ) -> Iterator[Rows]:
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, in order; `pauses` are ignored."""
         del pauses
         if not chunks:
             return
-        lattice = Lattice(self.model, [self.forms.of(self._language.spelled(word)) for word in words], turns)
+        lattice = Lattice(self.model, [self.forms_of(self._language.spelled(word)) for word in words], turns)
         for chunk in chunks:
             marks, states = lattice.posteriors(chunk)
             numbers = lattice.cases[chunk.start : chunk.stop]
@@ -221,7 +211,7 @@ class NgramEngine:
             kept = (states.sum(1) - raised)[..., None]
             cases = np.where(numbers[..., None] == np.arange(len(CASE_CLASSES)), kept, 0).sum(1)
             cases[:, CAPITAL] += raised.sum(1)
-            yield chunk, np.concatenate([cases, marks], axis=1, dtype=np.float32)
+            yield chunk.kept(np.concatenate([cases, marks], axis=1, dtype=np.float32))
 
 
 class Lattice:

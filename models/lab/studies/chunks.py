@@ -19,13 +19,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.metrics import Score, Value, figure
 from cappunc_cli.features.evaluate.inputs import Reader, sources
-from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.models.model import Model, load_model
+from cappunc_cli.restoration.models.network import Chunk, split
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import rewrite
 from models.lab.heldout import heldout_words
@@ -96,7 +98,7 @@ def whole(words: Sequence[Word], model: Model, chunks: Sequence[Chunk]) -> list[
     """The rows of all words of every chunk, including those that its cuts would drop."""
     bare = [strip(word.text)[0] for word in words]
     uncut = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
-    return [rows for _, rows in model.engine.predict(bare, pauses(words), turn_ends(words), uncut)]
+    return [*model.engine.predict(bare, pauses(words), turn_ends(words), uncut)]
 
 
 def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Iterator[dict[str, Any]]:
@@ -111,7 +113,7 @@ def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Itera
             samples = []
             for (name, written), words, found in zip(documents, bare, rows, strict=True):
                 chunks = split(len(words), window, overlap, cut)
-                table = merge(zip(chunks, found, strict=True))
+                table = np.concatenate([one.kept(rows) for one, rows in zip(chunks, found, strict=True)])
                 samples.append(Sample(name, [w.text for w in written], rewrite(words, table, model, options)))
             result = Evaluation(samples)
             classes = nguyen(result)

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from cappunc_cli.features.evaluate.inputs import Reader, sources
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
+from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
 from cappunc_cli.restoration.orthography import DiacriticRestorer, normalise
 from tests.benchmarks.measuring import digest, head, options_with_data, print_report
@@ -52,7 +52,7 @@ def main() -> None:
     arguments = parser.parse_args()
     models, rows = {}, {}
     for code, names in SETS.items():
-        engine = NgramEngine(find_model_for(code, ENGINES["ngram"]))
+        engine = NgramEngine(find_model_for(code, "ngram"))
         models[engine.config.name] = digest(engine.config)
         speller = DiacriticRestorer(engine, language(code))
         for name in names:

@@ -32,9 +32,9 @@ def main() -> None:
     parser.add_argument("larger", type=Path, help="directory of the other model")
     parser.add_argument("--words", type=int, default=10_000, help="of each set")
     arguments = parser.parse_args()
-    kind, models = ENGINES["ngram"], {}
-    for directory in (find_model_for(arguments.language, kind), arguments.larger):
-        path = directory / kind.weights
+    models = {}
+    for directory in (find_model_for(arguments.language, "ngram"), arguments.larger):
+        path = directory / ENGINES["ngram"].weights
         tokens = load(path)
         model = load_model(str(directory), engine="ngram")
         rows: dict[str, Any] = {}

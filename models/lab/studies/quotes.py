@@ -28,7 +28,7 @@ from models.lab.recipe import LabRecipe
 from tests.benchmarks.measuring import RESULTS, digest, head, options_with_data
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.restoration.models.network import Rows
 
 RESULT = RESULTS / "quotes.json"
 #: Evaluation sets of English with quotation marks.

@@ -12,8 +12,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.dataset import IGNORED, Vocabulary, split
-from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.network import Chunk, OnnxEngine
 from models.lab.recipe import LabRecipe
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
@@ -91,7 +90,7 @@ def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: LabRe
     said = []
     for words, pauses in zip(ROWS, PAUSES, strict=True):
         whole = Chunk(0, len(words))
-        said += [rows for _, rows in engine.predict(words, pauses, [False] * len(words), [whole])]
+        said += engine.predict(words, pauses, [False] * len(words), [whole])
     taught = Teacher(model, recipe, CPU).read(batch_of(engine))
     assert taught is not None
     assert np.allclose(np.concatenate([taught.case, taught.marks], 1), np.concatenate(said), atol=1e-5)

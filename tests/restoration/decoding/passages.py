@@ -9,6 +9,7 @@ from commands import TINY
 
 from cappunc_cli.document.labels import MARKS, Case, Label, strip
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.registry import ModelConfig
@@ -45,6 +46,14 @@ def passage(
     english, forms, none = language("en"), Lexicon(lexicon or {}), np.zeros(len(words), bool)
     labels = written or [Label()] * len(words)
     return Passage(words, labels, rows, np.array(turns), none, none, none, None, config, options, english, forms)
+
+
+def no_evidence(count: int) -> Evidence:
+    """The evidence for `count` bare words: none."""
+    marks, cases = np.full((2, count), -1, np.int8)
+    capitals, free_start = np.zeros((2, count), np.bool_)
+    capital_odds, start_odds = np.zeros((2, count), np.float32)
+    return Evidence(marks, cases, capital_odds, capitals, np.zeros((count, 3), np.float32), free_start, start_odds)
 
 
 def taken_apart(text: str) -> tuple[list[str], list[Label]]:

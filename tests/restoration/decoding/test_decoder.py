@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from passages import CONFIG, LEXICON, likely, passage, taken_apart
+from passages import CONFIG, LEXICON, likely, no_evidence, passage, taken_apart
 
 from cappunc_cli.document.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.languages import language
-from cappunc_cli.languages.language import UNIT_FORMS
+from cappunc_cli.languages import UNIT_FORMS, language
 from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.decoder import decide
-from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, no_evidence
+from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.decoding.passage import columns, writing_style
@@ -388,13 +387,13 @@ def test_invalid_options_are_refused(values: dict[str, object]) -> None:
 
 
 def test_window_sizes_are_scaled_to_those_given() -> None:
-    assert Options().windows(CONFIG) == (24, 8, 2)
-    assert Options(window=6).windows(CONFIG) == (6, 3, 0)
-    assert Options(window=1).windows(CONFIG) == (1, 0, 0)
-    assert Options(overlap=4).windows(CONFIG) == (24, 4, 1)
-    assert Options(overlap=4, min_words_cut=4).windows(CONFIG) == (24, 4, 4)
+    assert CONFIG.windows(Options()) == (24, 8, 2)
+    assert CONFIG.windows(Options(window=6)) == (6, 3, 0)
+    assert CONFIG.windows(Options(window=1)) == (1, 0, 0)
+    assert CONFIG.windows(Options(overlap=4)) == (24, 4, 1)
+    assert CONFIG.windows(Options(overlap=4, min_words_cut=4)) == (24, 4, 4)
     with pytest.raises(CappuncError, match="at most the overlap"):
-        Options(overlap=2, min_words_cut=3).windows(CONFIG)
+        CONFIG.windows(Options(overlap=2, min_words_cut=3))
 
 
 # --- the best path

@@ -6,11 +6,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from passages import CONFIG, LEXICON, passage
+from passages import CONFIG, LEXICON, no_evidence, passage
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, Label, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence, no_evidence
+from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import find_missing
 from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbreviation_properties

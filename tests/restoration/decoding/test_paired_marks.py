@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from cappunc_cli.document.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.chunks import Chunk, Rows
 from cappunc_cli.restoration.lexicon import Lexicons
 from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.network import Chunk, OnnxEngine, Rows
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
@@ -54,9 +53,9 @@ class Stub:
 
     def predict(
         self, _words: Sequence[str], _pauses: Sequence[int | None], _turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
+    ) -> Iterator[Rows]:
         for chunk in chunks:
-            yield chunk, self.rows[chunk.start : chunk.stop]
+            yield chunk.kept(self.rows[chunk.start : chunk.stop])
 
 
 def model_of(rows: Sequence[Sequence[float]], config: ModelConfig = CONFIG) -> Model:
@@ -416,8 +415,8 @@ def with_around(directory: Path) -> Path:
 def test_the_third_output_follows_the_others(tmp_path: Path) -> None:
     engine = OnnxEngine(with_around(tmp_path), "cpu")
     words = ["why", "is", "anna", "here"]
-    ((_, rows),) = engine.predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
-    ((_, plain),) = OnnxEngine(TINY_MODEL, "cpu").predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
+    (rows,) = engine.predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
+    (plain,) = OnnxEngine(TINY_MODEL, "cpu").predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
     np.testing.assert_allclose(rows[:, :13], plain, atol=1e-6)
     high, low = 1 / (1 + np.exp(-2)), 1 / (1 + np.exp(4))
     np.testing.assert_allclose(rows[:, 13:], [[high, low, low], [low] * 3, [low, high, high], [low] * 3], atol=1e-6)

@@ -142,7 +142,7 @@ def test_verify_compares_every_file(model: Path) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_is_what_its_entry_says(name: str) -> None:
     kind = ENGINES[name]
-    directory = next((path for path in installed(kind) if (path / kind.weights).is_file()), None)
+    directory = next((path for path in installed(name) if (path / kind.weights).is_file()), None)
     if directory is None:
         pytest.skip(f"no model for {name} is trained yet")
     opened = load_model(str(directory), "cpu", engine=name).engine

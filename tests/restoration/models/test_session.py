@@ -15,9 +15,8 @@ import pytest
 
 from cappunc_cli.document.labels import CASE_CLASSES
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.models import session
-from cappunc_cli.restoration.models.network import OnnxEngine
+from cappunc_cli.restoration.models.network import Chunk, OnnxEngine, split
 from cappunc_cli.restoration.models.registry import MASK, WANTED, find_model
 from cappunc_cli.restoration.models.session import load_graph, open_session
 
@@ -45,7 +44,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def rows(engine: OnnxEngine, words: list[str]) -> np.ndarray:
     chunks = split(len(words), 40, 12)
     found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
-    return merge(found)
+    return np.concatenate([*found])
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +119,14 @@ def test_only_rows_that_merging_keeps_are_computed(english: Path) -> None:
     # Batches of several windows; the first and the last window keep more words than the others.
     words = ["so", "the", "xyzzyx", "london", "unquestioningly", "is"] * 30
     chunks = split(len(words), 12, 8)
-    found = merge(engine.predict(words, [None] * 180, [False] * 180, chunks))
+    found = np.concatenate([*engine.predict(words, [None] * 180, [False] * 180, chunks)])
     assert sum(asked) < 1.5 * len(words)  # of 3 times as many in all windows
     # Chunks without context keep all their words, so nothing can be left out.
     whole = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
     alone = [next(engine.predict(words, [None] * 180, [False] * 180, [chunk])) for chunk in whole]
     assert sum(asked) > 3 * len(words)
-    np.testing.assert_allclose(found, merge(zip(chunks, (rows for _, rows in alone), strict=True)), atol=1e-5)
+    kept = [chunk.kept(rows) for chunk, rows in zip(chunks, alone, strict=True)]
+    np.testing.assert_allclose(found, np.concatenate(kept), atol=1e-5)
 
 
 def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
