@@ -81,9 +81,6 @@ class BadOption(WrongUsage):
         super().__init__(message)
         self.option = option
 
-    def __reduce__(self) -> tuple[type[BadOption], tuple[str, str]]:
-        return BadOption, (self.message, self.option)
-
 
 class UnknownModel(BadModel, WrongUsage):
     """No model has this name or supports this language.

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
@@ -188,11 +188,14 @@ def configuration_files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _command(name: str, about: str, takes_settings: bool = False, *, folder: str = "", function: str = "") -> Command:
-    """The row of a command whose options, and whose function unless it is named, are called like it."""
-    place = f"cappunc_cli.features.{folder or name}"
-    function = f"{place}.command:{function or name}"
-    return Command(f"{place}.options:{name.title()}Options", function, about, takes_settings)
+def _command(name: str, about: str, takes_settings: bool = False, *, place: str = "", function: str = "") -> Command:
+    """The row of a command whose options, and whose function unless it is named, are called like it.
+
+    The `place` is a package with two modules, called like the command unless it is named, or a module (`models.py`).
+    """
+    path = f"cappunc_cli.features.{(place or name).removesuffix('.py')}"
+    options, command = (path, path) if place.endswith(".py") else (f"{path}.options", f"{path}.command")
+    return Command(f"{options}:{name.title()}Options", f"{command}:{function or name}", about, takes_settings)
 
 
 #: The commands of `cappunc`, in the order of its help.
@@ -201,30 +204,18 @@ COMMANDS = {
     "archive": _command("archive", "Restore an archive, on this machine or on Ray."),
     "check": _command("check", "List what lacks marks or case, or caption faults.", True),
     "review": _command("review", "List the places that an editor should check.", True),
-    "captions": _command("captions", "Make captions from words with times.", True, folder="convert"),
+    "captions": _command("captions", "Make captions from words with times.", True, place="convert"),
     "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
     "stream": _command("stream", "Restore words as they are spoken.", True),
     "glossary": _command("glossary", "Suggest terms for a glossary.", True),
-    "eval": _command("eval", "Score punctuation and case.", folder="evaluate", function="evaluate"),
+    "eval": _command("eval", "Score punctuation and case.", place="evaluate", function="evaluate"),
     "bench": _command("bench", "Measure how fast a model runs here."),
     "train": _command("train", "Train a model, or adapt one to a domain."),
-    "models": Command(
-        "cappunc_cli.features.models:ModelsOptions",
-        "cappunc_cli.features.models:models",
-        "List the installed models.",
-        commands={
-            "check": Command(
-                "cappunc_cli.features.models:CheckOptions",
-                "cappunc_cli.features.models:check",
-                "Compare files with their SHA-256.",
-            )
-        },
+    "models": replace(
+        _command("models", "List the installed models.", place="models.py"),
+        commands={"check": _command("check", "Compare files with their SHA-256.", place="models.py")},
     ),
-    "config": Command(
-        "cappunc_cli.features.config:ConfigOptions",
-        "cappunc_cli.features.config:config",
-        "Show the settings in effect.",
-    ),
+    "config": _command("config", "Show the settings in effect.", place="config.py"),
 }
 
 

@@ -57,20 +57,6 @@ FormatName = Annotated[
         settable=True,
     ),
 ]
-EncodingName = Annotated[
-    str | None,
-    Option(
-        "Encoding, such as cp1250 (default: detect it).",
-        EXPERT,
-        name="encoding",
-        metavar="NAME",
-        check=named_codec,
-        settable=True,
-    ),
-]
-FrameRate = Annotated[
-    float | None, Option("Frame rate of files in frames, and of new captions.", EXPERT, least=1, settable=True)
-]
 Output = Annotated[
     str | None, Option("Where to write; - is standard output.", FILES, short="o", metavar="FILE|DIR", check=not_empty)
 ]
@@ -143,8 +129,15 @@ class Inputs:
         False
     )
     format_name: FormatName = None
-    encoding: EncodingName = None
-    fps: FrameRate = None
+    encoding: Annotated[
+        str | None,
+        Option(
+            "Encoding, such as cp1250 (default: detect it).", EXPERT, metavar="NAME", check=named_codec, settable=True
+        ),
+    ] = None
+    fps: Annotated[
+        float | None, Option("Frame rate of files in frames, and of new captions.", EXPERT, least=1, settable=True)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,9 +275,7 @@ class Reporter:
         if sys.stderr is None:  # closed by `2>&-`
             return
         with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
-            if self.bar is not None:
-                print_on(self.bar.console, parts)
-            elif is_coloured(sys.stderr):
+            if self.bar is not None or is_coloured(sys.stderr):
                 print_on(console_on(sys.stderr), parts)
             else:
                 print(plain(parts), file=sys.stderr, flush=True)

@@ -32,15 +32,135 @@ _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 _FILES_LISTED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class ResultWriter:
-    """Writes the results of a run; sent to worker processes.
+def _refuse_replacing(name: str, digest: str) -> None:
+    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
+    try:
+        same = content_hash(Path(name).read_bytes()) == digest
+    except FileNotFoundError:
+        raise CappuncError("was removed in the meantime; nothing written", name) from None
+    if not same:
+        raise CappuncError("was changed in the meantime; nothing written", name)
+    if (names := Path(name).stat().st_nlink) > 1:
+        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
 
-    With a `record`, results are recorded in it, and those that it knows may be overwritten.
+
+def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
+    """The result once some work on it is done, or its failure; what has failed already is left alone."""
+    try:
+        if result.data is not None:
+            work(result.job, result.data)
+    except Exception as error:
+        return _unwritten(result, error)
+    return result
+
+
+def _unwritten(result: Result, error: Exception) -> Result:
+    return replace(failed(result.job, error), warnings=result.warnings)
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """What `work` returns for each item, many of which are worked on at a time."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(work, items))
+
+
+@dataclass(eq=False)
+class Worker:
+    """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
+
+    With a `record`, results are recorded in it, and those that it knows may be overwritten. `memory` limits the bytes
+    of a file; None is no limit. The `reporter` is told of each file and of the share of its words that the models have
+    read.
     """
 
+    request: FixRequest
     mode: Mode
     record: Record | None = None
+    memory: int | None = None
+    reporter: Reporter | None = None
+    #: Warnings about models, which the next result carries.
+    _warnings: list[str] = field(default_factory=list)
+    _fixer: Fixer | None = None
+    _terms: TermCheck | None = None
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone."""
+        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
+        # again, an eighth of the time of reading and verifying.
+        gc.set_threshold(100_000)
+        if self._fixer is None:
+            self._fixer = Fixer(self.request, self._warnings.append, self.reporter)
+        held: list[Result] = []
+        each: Callable[..., Iterable[Any]] = map
+        if any(is_url(job.source) or is_url(job.target) for job in jobs):
+            each = in_threads
+        for read in each(self._read, jobs):
+            result = read if isinstance(read, Result) else self._fix(self._fixer, *read)
+            result = replace(result, warnings=tuple(self._warnings))
+            self._warnings.clear()
+            if result.data is None or result.job.target is None:
+                yield result
+            elif result.status == "unchanged" and self.mode == "in-place":
+                yield replace(result, data=None)
+            else:
+                held.append(result)
+        if self.record is not None:
+            held = list(each(partial(_attempt, self.check), held))
+            try:
+                if good := [one for one in held if one.data is not None]:
+                    self.record.add(good)
+            except (CappuncError, OSError) as error:
+                held = [one if one.data is None else replace(_unwritten(one, error), fatal=True) for one in held]
+        for result in each(partial(_attempt, self.write), held):
+            yield replace(result, data=None)
+
+    def _read(self, job: Job) -> tuple[bytes, Job] | Result:
+        limit = self.memory
+        try:
+            if limit is not None and job.size > limit:
+                raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
+            self.check(job)
+            if self.record is not None and not is_url(job.source):
+                # Before it is read: what changes later is read again.
+                entry = local_entry(job.source)
+                job = replace(job, tag="" if entry is None else entry.tag)
+            data = read_bytes(job.source)
+            return data, replace(job, digest=content_hash(data)) if self.mode == "in-place" else job
+        except Exception as error:
+            return failed(job, error)
+
+    def _fix(self, fixer: Fixer, data: bytes, job: Job) -> Result:
+        """The result of a job, which is not written yet."""
+        begun = time.perf_counter()
+        if self.reporter is not None:
+            self.reporter.begin(job.name)
+        try:
+            text, encoding = decode(data, self.request.encoding)
+            opened = fixer.open(self.request.read(text, job.name), job.name, encoding)
+            if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
+                refuse_name(job, opened.document)
+            new = opened.restore()
+            fixed = opened.write(new)
+            made = shown_utf_8(unified_diff(job.name, text, fixed.text)) if self.mode == "diff" else fixed.data
+            glossary = self.request.options.glossary
+            if glossary.terms and self._terms is None:
+                self._terms = TermCheck(glossary)
+            terms = None if self._terms is None else self._terms.check(new)
+        except Exception as error:
+            return failed(job, error)
+        notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
+        return Result(
+            job,
+            "fixed" if fixed.text != text else "unchanged",
+            replace(fixed, text=""),
+            fixed.words,
+            time.perf_counter() - begun,
+            opened.code if fixed.words else "",
+            fixer.model(opened.code)[0].config.name if fixed.words else "",
+            "; ".join(filter(None, notes)),
+            terms,
+            made,
+        )
 
     def check(self, job: Job, data: bytes | None = None) -> None:
         """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already.
@@ -82,136 +202,6 @@ class ResultWriter:
         else:
             self.check(job, data)
             write_result(target, data)
-
-
-def _refuse_replacing(name: str, digest: str) -> None:
-    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
-    try:
-        same = content_hash(Path(name).read_bytes()) == digest
-    except FileNotFoundError:
-        raise CappuncError("was removed in the meantime; nothing written", name) from None
-    if not same:
-        raise CappuncError("was changed in the meantime; nothing written", name)
-    if (names := Path(name).stat().st_nlink) > 1:
-        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
-
-
-def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
-    """The result once some work on it is done, or its failure; what has failed already is left alone."""
-    try:
-        if result.data is not None:
-            work(result.job, result.data)
-    except Exception as error:
-        return _unwritten(result, error)
-    return result
-
-
-def _unwritten(result: Result, error: Exception) -> Result:
-    return replace(failed(result.job, error), node=result.node, warnings=result.warnings)
-
-
-def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """What `work` returns for each item, many of which are worked on at a time."""
-    with ThreadPoolExecutor(_THREADS) as threads:
-        return list(threads.map(work, items))
-
-
-@dataclass(eq=False)
-class Worker:
-    """Works on groups of files, with models that stay loaded; before it has worked, it can be sent to other processes.
-
-    `memory` limits the bytes of a file; None is no limit. The `reporter` is told of each file and of the share of its
-    words that the models have read. `node` is the machine, if it is one of a cluster.
-    """
-
-    request: FixRequest
-    writer: ResultWriter
-    memory: int | None = None
-    reporter: Reporter | None = None
-    node: str = ""
-    #: Warnings about models, which the next result carries.
-    _warnings: list[str] = field(default_factory=list)
-    _fixer: Fixer | None = None
-    _terms: TermCheck | None = None
-
-    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone."""
-        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
-        # again, an eighth of the time of reading and verifying.
-        gc.set_threshold(100_000)
-        if self._fixer is None:
-            self._fixer = Fixer(self.request, self._warnings.append, self.reporter)
-        held: list[Result] = []
-        each: Callable[..., Iterable[Any]] = map
-        if any(is_url(job.source) or is_url(job.target) for job in jobs):
-            each = in_threads
-        for read in each(self._read, jobs):
-            result = read if isinstance(read, Result) else self._fix(self._fixer, *read)
-            result = replace(result, node=self.node, warnings=tuple(self._warnings))
-            self._warnings.clear()
-            if result.data is None or result.job.target is None:
-                yield result
-            elif result.status == "unchanged" and self.writer.mode == "in-place":
-                yield replace(result, data=None)
-            else:
-                held.append(result)
-        if self.writer.record is not None:
-            held = list(each(partial(_attempt, self.writer.check), held))
-            try:
-                if good := [one for one in held if one.data is not None]:
-                    self.writer.record.add(good)
-            except (CappuncError, OSError) as error:
-                held = [one if one.data is None else replace(_unwritten(one, error), fatal=True) for one in held]
-        for result in each(partial(_attempt, self.writer.write), held):
-            yield replace(result, data=None)
-
-    def _read(self, job: Job) -> tuple[bytes, Job] | Result:
-        limit = self.memory
-        try:
-            if limit is not None and job.size > limit:
-                raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
-            self.writer.check(job)
-            if self.writer.record is not None and not is_url(job.source):
-                # Before it is read: what changes later is read again.
-                entry = local_entry(job.source)
-                job = replace(job, tag="" if entry is None else entry.tag)
-            data = read_bytes(job.source)
-            return data, replace(job, digest=content_hash(data)) if self.writer.mode == "in-place" else job
-        except Exception as error:
-            return failed(job, error)
-
-    def _fix(self, fixer: Fixer, data: bytes, job: Job) -> Result:
-        """The result of a job, which is not written yet."""
-        begun = time.perf_counter()
-        if self.reporter is not None:
-            self.reporter.begin(job.name)
-        try:
-            text, encoding = decode(data, self.request.encoding)
-            opened = fixer.open(self.request.read(text, job.name), job.name, encoding)
-            if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
-                refuse_name(job, opened.document)
-            new = opened.restore()
-            fixed = opened.write(new)
-            made = shown_utf_8(unified_diff(job.name, text, fixed.text)) if self.writer.mode == "diff" else fixed.data
-            glossary = self.request.options.glossary
-            if glossary.terms and self._terms is None:
-                self._terms = TermCheck(glossary)
-            terms = None if self._terms is None else self._terms.check(new)
-        except Exception as error:
-            return failed(job, error)
-        notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
-        return Result(
-            job,
-            "fixed" if fixed.text != text else "unchanged",
-            replace(fixed, text=""),
-            fixed.words,
-            time.perf_counter() - begun,
-            opened.code if fixed.words else "",
-            fixer.model(opened.code)[0].config.name if fixed.words else "",
-            "; ".join(filter(None, notes)),
-            terms,
-            made,
-        )
 
 
 #: Works on groups of jobs, and yields their results in any order.
@@ -328,7 +318,7 @@ class Run:
             log(f"{job.name}: {result.note}")
         if result.data is not None:
             with reporter.without_bar():
-                if self.worker.writer.mode == "diff":
+                if self.worker.mode == "diff":
                     write_diff(result.data.decode("utf-8", "surrogateescape"))
                 else:
                     write_stdout(result.data)

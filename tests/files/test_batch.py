@@ -24,7 +24,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import PRIVATE, Record, Result, signature
-from cappunc_cli.files.run import FILES_TOGETHER, ResultWriter, Worker, job_groups
+from cappunc_cli.files.run import FILES_TOGETHER, Worker, job_groups
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
@@ -72,8 +72,8 @@ def jobs_of(tree: Path) -> list[Job]:
     return [Job(str(path), str(tree / "out" / path.relative_to(tree / "in"))) for path in sources]
 
 
-def worked(jobs: Iterable[Job], writer: ResultWriter) -> list[Result]:
-    worker = Worker(REQUEST, writer)
+def worked(jobs: Iterable[Job], record: Record | None = None) -> list[Result]:
+    worker = Worker(REQUEST, "new", record)
     return [result for group in job_groups(jobs) for result in worker.run(group)]
 
 
@@ -164,7 +164,7 @@ def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for name, text in (("a.txt", "hello"), ("b.txt", "cat"), ("c.txt", "dog")):
         (tmp_path / name).write_text(text)
         jobs.append(Job(str(tmp_path / name), str(tmp_path / "out" / name)))
-    results = worked(jobs, ResultWriter("new"))
+    results = worked(jobs)
     assert sorted((Path(result.job.source).name, result.status, result.reason) for result in results) == [
         ("a.txt", "fixed", ""),
         ("b.txt", "failed", "no cats"),
@@ -232,7 +232,7 @@ def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: p
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    worked(jobs, ResultWriter("new", record_of(out)))
+    worked(jobs, record_of(out))
     assert sorted(renamed) == sorted((Path(str(job.target)).relative_to(out).as_posix(), True) for job in jobs)
 
 
@@ -251,7 +251,7 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
         return data
 
     monkeypatch.setattr(run, "read_bytes", edited)
-    worked([job], ResultWriter("new", record_of(tree / "out")))
+    worked([job], record_of(tree / "out"))
     assert job.target is not None
     assert [again.source for again in record_of(tree / "out").plan([job])] == [job.source]
 

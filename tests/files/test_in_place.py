@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import FixRequest, Opened
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.run import ResultWriter, Worker
+from cappunc_cli.files.run import Worker
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 
@@ -41,7 +41,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
     request = FixRequest("en", str(TINY), device="cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Opened, "restore", slow)
-        results = Worker(request, ResultWriter("in-place")).run([Job(str(path), str(path))])
+        results = Worker(request, "in-place").run([Job(str(path), str(path))])
         return [str(result.error) for result in results if result.error is not None]
 
 

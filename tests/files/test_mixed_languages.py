@@ -16,7 +16,7 @@ from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
 from cappunc_cli.files.record import Result
-from cappunc_cli.files.run import ResultWriter, Worker
+from cappunc_cli.files.run import Worker
 
 ENGLISH = [
     "good evening and welcome to the show",
@@ -77,7 +77,7 @@ def srt(cues: Sequence[str]) -> str:
 def fixed(folder: Path, text: str, lang: str = "auto", name: str = "talk.srt") -> tuple[str, Result]:
     (folder / name).write_text(text, encoding="utf-8")
     request = FixRequest(lang, fast=True, device="cpu")
-    (result,) = Worker(request, ResultWriter("new")).run([Job(str(folder / name))])
+    (result,) = Worker(request, "new").run([Job(str(folder / name))])
     return (result.data or b"").decode(), result
 
 

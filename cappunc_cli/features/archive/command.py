@@ -21,7 +21,7 @@ from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.jobs import Job, checked_targets, refuse_file
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.record import PRIVATE, Record, Result, log_to, signature
-from cappunc_cli.files.run import ResultWriter, Run, Worker
+from cappunc_cli.files.run import Run, Worker
 from cappunc_cli.files.storage import PIPE, is_url, joined
 
 #: Seconds between progress lines if there is no terminal.
@@ -48,8 +48,8 @@ def archive(context: typer.Context, options: ArchiveOptions) -> None:
     _refuse_target(names, target)
     request.check()
     record = Record(target, signature(request))
-    writer = ResultWriter("force" if options.force else "new", record)
-    run = Run(Worker(request, writer, cluster.file_memory << 20 if cluster.asked else None), reporter, long=True)
+    memory = cluster.file_memory << 20 if cluster.asked else None
+    run = Run(Worker(request, "force" if options.force else "new", record, memory), reporter, long=True)
 
     report = options.report or joined(target, f"{PRIVATE}/refused.jsonl")
     with stoppable(reporter, lambda: run.done(not options.force)), TargetLock(record) as lock:

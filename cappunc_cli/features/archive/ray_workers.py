@@ -190,10 +190,10 @@ class RayWorker:
 
     def __init__(self, worker: Worker, expected: str, seconds: float) -> None:
         """Raises CappuncError if this machine's version or models differ from the driver's."""
-        node = platform.node()
         if signature(worker.request) != expected:
+            node = platform.node()
             raise CappuncError(f"{node} has a different version of cappunc, or different models, than the driver")
-        self._worker = replace(worker, node=node)
+        self._worker = worker
         self._metrics = RayMetrics()
         self._seconds = seconds
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -209,7 +209,7 @@ class RayWorker:
             faulthandler.cancel_dump_traceback_later()
         for result in results:
             self._metrics.count(result)
-        return [replace(result, data=None) for result in results]
+        return [replace(result, data=None, node=platform.node()) for result in results]
 
 
 def _limit_memory(more: int) -> None:

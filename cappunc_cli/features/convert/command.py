@@ -28,7 +28,7 @@ from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_jobs, refuse_file, refuse_name
 from cappunc_cli.files.output import Reporter, write_stdout
-from cappunc_cli.files.run import ResultWriter
+from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
@@ -157,10 +157,10 @@ def _make(
     changes = Changes(Options(), options.glossary if restore else ())
     request = fix_request(context, options.model, options.inputs, changes)
     term_check = TermCheck(request.options.glossary)
-    writer = ResultWriter("force" if options.force else "new")
+    worker = Worker(request, "force" if options.force else "new")
 
     def made(job: Job, opened: Opened) -> None:
-        writer.check(job)
+        worker.check(job)
         document = opened.document
         if rewrap:
             refuse_name(job, document)

@@ -23,7 +23,7 @@ from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.record import Record, log_to, signature
-from cappunc_cli.files.run import Mode, ResultWriter, Run, Worker
+from cappunc_cli.files.run import Mode, Run, Worker
 from cappunc_cli.files.storage import PIPE, is_pipe, is_url
 from cappunc_cli.restoration.models.registry import NETWORK
 
@@ -41,7 +41,7 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
         record = Record(output, signature(request))
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
-    run = Run(Worker(request, ResultWriter(mode, record)), reporter, terms)
+    run = Run(Worker(request, mode, record), reporter, terms)
     resumable = (record is not None and not options.force) or options.in_place
     log = log_to(options.log) if options.log is not None else nullcontext(())
     with stoppable(reporter, lambda: run.done(resumable)), log as run.logs:

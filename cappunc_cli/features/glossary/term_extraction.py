@@ -36,9 +36,7 @@ class TermCandidate:
 
 
 def is_cased(texts: Sequence[str]) -> bool:
-    """Whether a text has capitals and marks that can be trusted."""
-    if not texts:
-        return False
+    """Whether a text, which has words, has capitals and marks that can be trusted."""
     bare, labels = zip(*map(strip, texts), strict=True)
     style = writing_style(bare, *columns(labels))
     return style.punctuated and not (style.lower or style.upper or style.title)

@@ -43,7 +43,7 @@ from cappunc_cli.files.output import (
     write_stdout,
     write_text,
 )
-from cappunc_cli.files.run import ResultWriter
+from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
@@ -136,11 +136,11 @@ def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> 
     (job,) = jobs
     inputs = options.inputs
     request = FixRequest(format=inputs.format_name, encoding=inputs.encoding, fps=inputs.fps)
-    writer = ResultWriter("in-place" if in_place else "force" if options.force else "new")
+    worker = Worker(request, "in-place" if in_place else "force" if options.force else "new")
     with errors_about(decisions):
         asked = parse_decisions(read_bytes(decisions))
     with errors_about(job.name):
-        _, changed, refused = apply_decisions(asked, job, request, writer)
+        _, changed, refused = apply_decisions(asked, job, worker)
     for decision, written in refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from cappunc_cli.document.labels import fixed_parts, strip
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
+from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_stdout
-from cappunc_cli.files.run import ResultWriter
+from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import content_hash, read_bytes
 from cappunc_cli.pages.review_page import KIND
 
@@ -73,13 +73,13 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
     return new
 
 
-def apply_decisions(asked: Decisions, job: Job, request: FixRequest, writer: ResultWriter) -> DecidedFile:
+def apply_decisions(asked: Decisions, job: Job, worker: Worker) -> DecidedFile:
     """Apply decisions to the job's input, and write the result, as `fix` would, to its target or standard output.
 
     Needs no model. Raises CappuncError, if the file has changed since the review or more than marks and case would
     change, and OSError; then nothing is written.
     """
-    data, (digest, decisions) = read_bytes(job.source), asked
+    data, (digest, decisions), request = read_bytes(job.source), asked, worker.request
     job = replace(job, digest=content_hash(data))
     if sha256(data) != digest:
         raise CappuncError("was changed since it was reviewed; nothing written", job.name)
@@ -93,5 +93,5 @@ def apply_decisions(asked: Decisions, job: Job, request: FixRequest, writer: Res
     if job.target is None:
         write_stdout(fixed.data)
     else:
-        writer.write(job, fixed.data)
+        worker.write(job, fixed.data)
     return fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused

@@ -24,7 +24,7 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import page_data
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.jobs import Job, fixed_name, sibling
-from cappunc_cli.files.run import ResultWriter
+from cappunc_cli.files.run import Mode, Worker
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
 from cappunc_cli.pages.review_page import compared, review_page
 
@@ -87,8 +87,8 @@ class ReviewSession:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
-            job, request = replace(self.job, target=target), self.fixer.request
-            data, changed, refused = apply_decisions(decisions, job, request, self._writer(target))
+            job, worker = replace(self.job, target=target), Worker(self.fixer.request, self._mode(target))
+            data, changed, refused = apply_decisions(decisions, job, worker)
             self._ours[target] = sha256(data)
             return {
                 "written": target,
@@ -98,14 +98,14 @@ class ReviewSession:
                 "sha256": self._ours[target],
             }
 
-    def _writer(self, target: str) -> ResultWriter:
+    def _mode(self, target: str) -> Mode:
         """Overwrites nothing but the file in place, and what this session itself has written."""
         if self.in_place:
-            return ResultWriter("in-place")
+            return "in-place"
         with suppress(FileNotFoundError):
             if target in self._ours and sha256(read_bytes(target)) == self._ours[target]:
-                return ResultWriter("force")
-        return ResultWriter("new")
+                return "force"
+        return "new"
 
 
 class ReviewServer(ThreadingHTTPServer):

@@ -24,7 +24,7 @@ from cappunc_cli.document.labels import MARKS, strip
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.language_detection import stretches
-from cappunc_cli.files.run import ResultWriter, Worker
+from cappunc_cli.files.run import Worker
 from cappunc_cli.restoration.models.registry import model_languages
 from tests.benchmarks.measuring import head, options_with_data, print_report
 
@@ -114,7 +114,7 @@ def restored(source: str, lang: str) -> list[str]:
         path = Path(folder, "mixed.srt")
         path.write_text(source, encoding="utf-8")
         request = FixRequest(lang, fast=True, device="cpu")
-        (result,) = Worker(request, ResultWriter("new")).run([Job(str(path))])
+        (result,) = Worker(request, "new").run([Job(str(path))])
         assert result.data is not None, result.error
         return formats.read(result.data.decode(), "mixed.srt").texts
 

@@ -19,7 +19,7 @@ from cappunc_cli.features.archive.target_lock import TargetLock
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import Record
-from cappunc_cli.files.run import ResultWriter, Worker
+from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import content_hash
 from cappunc_cli.files.urls import read_url, url_exists, walk_url, write_url
 
@@ -235,7 +235,7 @@ def test_report_and_log(tree: Path) -> None:
 
 
 def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path) -> None:
-    worker = Worker(REQUEST, ResultWriter("new"), memory=1 << 20)
+    worker = Worker(REQUEST, "new", memory=1 << 20)
     job = Job(str(tree / "in/none.txt"), str(tree / "none.txt"), size=2 << 30)
     (result,) = worker.run([job])
     assert str(result.error) == f"{job.source}: has 2,048 MB, more than --file-memory allows (1 MB)"
@@ -244,11 +244,11 @@ def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path) -> None:
 def test_a_group_of_a_dead_worker_is_done_again(tree: Path) -> None:
     """Some of its results are there already."""
     jobs = [Job(str(tree / "in" / name), str(tree / "out" / name)) for name in ("0.txt", "2.txt")]
-    writer = ResultWriter("new", Record(str(tree / "out"), "s", "run"))
-    assert [result.status for result in Worker(REQUEST, writer).run(jobs[:1])] == ["fixed"]
-    assert [result.status for result in Worker(REQUEST, writer).run(jobs)] == ["fixed", "fixed"]
+    record = Record(str(tree / "out"), "s", "run")
+    assert [result.status for result in Worker(REQUEST, "new", record).run(jobs[:1])] == ["fixed"]
+    assert [result.status for result in Worker(REQUEST, "new", record).run(jobs)] == ["fixed", "fixed"]
     (tree / "out/2.txt").write_text("an editor's own")
-    again = {result.job.source: result.status for result in Worker(REQUEST, writer).run(jobs)}
+    again = {result.job.source: result.status for result in Worker(REQUEST, "new", record).run(jobs)}
     assert again == {jobs[0].source: "fixed", jobs[1].source: "failed"}
 
 

@@ -27,10 +27,10 @@ from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.record import Result
-from cappunc_cli.files.run import ResultWriter, Worker
+from cappunc_cli.files.run import Worker
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = Worker(FixRequest("en", str(TINY), device="cpu"), ResultWriter("new"))
+ORDER = Worker(FixRequest("en", str(TINY), device="cpu"), "new")
 
 
 class Died(Exception):
