@@ -36,10 +36,6 @@ _CODES = {name.lower(): code for code, name in LANGUAGES.items()}
 #: Maps typographic apostrophes and hyphens to the ASCII ones that word lists and vocabularies use.
 TYPEWRITER = str.maketrans("’‐‑", "'--")
 
-#: Prefixes after which a name has another capital: `O'Brien`, `D'Angelo`, `Sant'Agata`.
-APOSTROPHE_PREFIXES = ("o'", "o’", "d'", "d’", "sant'", "sant’")
-#: Likewise `McDonald`.
-CLAN_PREFIX = "mc"
 #: `ph.d`, `ed.d`, `pharm.d`
 DEGREE = re.compile(r"[^\W\d_]{2,5}\.[^\W\d_]")
 

@@ -14,10 +14,6 @@ from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.restoration.tuned import STYLES
 
-EXISTING = ("auto", "keep", "recheck", "replace")
-
-_ONLY_IF_NAMED = QUOTE_PAIR | {PairedMark.OPEN_DASH}
-
 
 def known_marks(marks: str) -> str:
     """The marks; raises ValueError if one of them is unknown."""
@@ -49,7 +45,7 @@ Existing = Annotated[
         "replace: start over.",
         CHANGE,
         metavar="HOW",
-        choices=EXISTING,
+        choices=("auto", "keep", "recheck", "replace"),
         settable=True,
     ),
 ]
@@ -105,7 +101,7 @@ class Options:
 
         Raises WrongUsage if the model does not restore them.
         """
-        asked = {mark for mark in _ONLY_IF_NAMED if mark in (self.marks or "")}
+        asked = {mark for mark in (*QUOTE_PAIR, PairedMark.OPEN_DASH) if mark in (self.marks or "")}
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):

@@ -69,7 +69,8 @@ def restore(
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
     lexicon = model.lexicons[options.conventions(model.config).code]
-    signs = {i: found for i, word in enumerate(words) if (found := _signs(word.text, lexicon))}
+    glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
+    signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
     owned = [(part, i) for i, word in enumerate(words) for part in (_parts(word, signs[i]) if i in signs else (word,))]
     parts: Sequence[Word] = [part for part, _ in owned]
     if any(word.blank_before for word in words):

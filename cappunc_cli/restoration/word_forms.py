@@ -8,7 +8,7 @@ from functools import lru_cache
 from unicodedata import is_normalized, normalize
 
 from cappunc_cli.document.labels import capital, fold, upper
-from cappunc_cli.languages import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, Language, is_number
+from cappunc_cli.languages import DEGREE, Language, is_number
 from cappunc_cli.restoration.lexicon import Lexicon
 
 #: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.
@@ -16,6 +16,8 @@ _INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
 DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 #: `i-i'm`, `b-but`, `th-that's`: the beginning of a word said again, a letter or two consonants.
 STUTTER = re.compile(r"(?:([^\W\d_]|[^\W\d_aeiou]{2})-)(?:\1-)*(\1(?:['’]?[^\W\d_]+(?:['’][^\W\d_]+)*)?)")
+#: Prefixes after which a name has another capital: `O'Brien`, `D'Angelo`, `Sant'Agata`.
+_APOSTROPHE_PREFIXES = ("o'", "o’", "d'", "d’", "sant'", "sant’")
 #: Letters from which on an acronym is told from a word with its ending.
 _SHORTEST_ACRONYM = 3
 #: `xixe`, but not French `vie`.
@@ -131,9 +133,9 @@ def _named(word: str, language: Language) -> str:
         return language.digraph.upper() + word[len(language.digraph) :]
     if DEGREE.fullmatch(word):
         return capital(word[:-1]) + word[-1].upper()
-    prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
+    prefix = next((prefix for prefix in _APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
     if prefix and len(word) > len(prefix) + 1:
         return capital(prefix) + capital(word[len(prefix) :])
-    if word.startswith(CLAN_PREFIX) and len(word) > 4:
+    if word.startswith("mc") and len(word) > 4:
         return "Mc" + capital(word[2:])
     return capital(word)

@@ -24,7 +24,6 @@ from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
@@ -46,10 +45,9 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
         glossary=load_glossaries(options.glossary),
     )
     terms, conventions = TermCheck(settings.glossary), settings.conventions(model.config)
-    look_ahead = LOOK_AHEAD if options.look_ahead is None else options.look_ahead
 
     def new_output(write: Callable[[str], None], cues: LiveCues | None = None) -> LiveOutput:
-        restorer = LiveRestorer(model, settings, look_ahead, options.every)
+        restorer = LiveRestorer(model, settings, options.look_ahead, options.every)
         return LiveOutput(restorer, conventions, options.max_delay, write, cues, StreamTermCheck(terms))
 
     is_stopped = False

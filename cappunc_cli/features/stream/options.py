@@ -10,6 +10,7 @@ from cappunc_cli.languages import code_of
 from cappunc_cli.options import EXPERT, MODEL, OUTPUT, SPEED, Option
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.options import Marks, Pauses, Sensitivity, Style
+from cappunc_cli.restoration.tuned import LOOK_AHEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,8 @@ class StreamOptions:
     """
 
     look_ahead: Annotated[
-        int | None,
-        Option("Following words that a word waits for (default: 8).", SPEED, least=0, settable=True),
-    ] = None
+        int, Option("Following words that a word waits for (default: 8).", SPEED, least=0, settable=True)
+    ] = LOOK_AHEAD
     max_delay: Annotated[
         float | None,
         Option("Longest time that a word waits.", SPEED, metavar="SECONDS", least=0, most=86_400, settable=True),

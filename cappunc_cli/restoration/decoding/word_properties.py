@@ -203,8 +203,7 @@ def properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
     dotted = letters and acronym and form is None and not language.abbreviates(plain)
     never_upper = long or degree or elided_initials or stem in language.never_upper
     stutter = STUTTER.fullmatch(plain)
-    # `I-I don't`, but `b-but` only where the word is capital
-    said_again = stutter is not None and stutter[2] in language.always_capital
+    said_again = stutter is not None and stutter[2] in language.always_capital  # `I-I don't`, but `b-but`
     digraph, listed = bool(language.digraph) and word.startswith(language.digraph), plain in language.forms
     own_form = digraph or clitic or clan or ordinal or elided_initials or listed or stutter is not None
     always = plain in language.always_capital or listed or ordinal or scale or said_again or dotted
