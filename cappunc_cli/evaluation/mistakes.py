@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
-from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
+from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark, strip
 from cappunc_cli.evaluation import Evaluation, Sample
-from cappunc_cli.evaluation.pairs import Alignment
+from cappunc_cli.evaluation.pairs import Alignment, Pair
 
 #: Words shown on either side, and the most mistakes of a kind.
 _CONTEXT, _MOST = 8, 500
@@ -51,19 +50,16 @@ def edits(wanted: Label | None, found: Label | None, before: tuple[Label | None,
         yield "capital missed"
 
 
-def _labels(alignment: Alignment) -> Iterator[tuple[int | None, int | None, Label | None, Label | None]]:
-    """Each pair of an alignment, and the labels of its words."""
-    for i, j in alignment.pairs:
-        ours = alignment.reference[i][1] if i is not None else None
-        yield i, j, ours, alignment.hypothesis[j][1] if j is not None else None
-
-
-def alignment_edits(alignment: Alignment) -> Iterator[tuple[str, int]]:
-    """All corrections, each with the number of its pair in the alignment."""
+def _alignment_edits(alignment: Alignment) -> Iterator[tuple[str, Pair, int]]:
+    """All corrections, each with its pair of words, and the hypothesis word there or before it."""
     before: tuple[Label | None, Label | None] = (None, None)
-    for number, (_, _, wanted, found) in enumerate(_labels(alignment)):
+    place = 0
+    for i, j in alignment.pairs:
+        wanted = None if i is None else alignment.reference[i][1]
+        found = None if j is None else alignment.hypothesis[j][1]
+        place = place if j is None else j
         for edit in edits(wanted, found, before):
-            yield edit, number
+            yield edit, (i, j), place
         # After a word that one side lacks, that side's previous word stays the same.
         before = (wanted or before[0], found or before[1])
 
@@ -81,7 +77,7 @@ def _edit_of_mark(wanted: str, found: str) -> Iterator[str]:
 
 def corrections(evaluation: Evaluation) -> dict[str, int]:
     """The number of corrections that an editor would have to make, all and of each kind."""
-    counts = Counter(edit for sample in evaluation.samples for edit, _ in alignment_edits(sample.alignment))
+    counts = Counter(edit for sample in evaluation.samples for edit, _, _ in _alignment_edits(sample.alignment))
     return {"all edits": counts.total(), **{edit: counts[edit] for edit in EDITS}}
 
 
@@ -110,27 +106,25 @@ def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
 
 
 def _mistakes(evaluation: Evaluation, sample: Sample) -> Iterator[Mistake]:
-    alignment = sample.alignment
+    alignment, words = sample.alignment, sample.hypothesis
     # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
     paired = frozenset[PairedMark]().union(*(label.paired for label in {label for _, label in alignment.hypothesis}))
     asked = {"opening mark": paired - QUOTE_PAIR, "quotation mark": paired & QUOTE_PAIR, "capital": evaluation.cased}
-    labels, words = list(_labels(alignment)), sample.hypothesis
-    # For each pair the hypothesis word, or the one that a missing word would follow.
-    places = list(accumulate((j for _, j, _, _ in labels), lambda last, j: last if j is None else j, initial=0))[1:]
-    for edit, number in alignment_edits(alignment):
-        what, (i, j, ours, theirs), place = edit.rpartition(" ")[0], labels[number], places[number] or 0
-        true, found = (evaluation.fold.get(m, m) for m in (ours.mark if ours else "", theirs.mark if theirs else ""))
-        # The case of a substituted word cannot be compared.
-        if what == "capital" and alignment.reference[i or 0][0] != alignment.hypothesis[j or 0][0]:
-            continue
-        if (what not in asked and true == found) or not asked.get(what, True):
+    for edit, (i, j), place in _alignment_edits(alignment):
+        reference, hypothesis = "" if i is None else sample.reference[i], "" if j is None else words[j]
+        (wanted, ours), (found, theirs) = strip(reference), strip(hypothesis)
+        what = edit.rpartition(" ")[0]
+        if what == "capital" and wanted != found:
+            continue  # the case of a substituted word cannot be compared
+        same = evaluation.fold.get(ours.mark, ours.mark) == evaluation.fold.get(theirs.mark, theirs.mark)
+        if not asked.get(what, not same):
             continue
         yield Mistake(
             sample.name,
             sample.starts[place] if place < len(sample.starts) else None,
             edit,
             " ".join(words[max(place - _CONTEXT, 0) : place + (j is None)]),
-            sample.reference[i] if i is not None else "",
-            words[j] if j is not None else "",
+            reference,
+            hypothesis,
             " ".join(words[place + 1 : place + 1 + _CONTEXT]),
         )

@@ -79,20 +79,6 @@ class System:
     intervals: Figures = field(default_factory=dict)
     differences: Figures = field(default_factory=dict)
 
-    def sections(self) -> dict[str, Mapping[str, Value]]:
-        """The scores to show, without marks that neither side has."""
-        found: dict[str, Mapping[str, Value]] = {}
-        scores = {
-            name: value
-            for name, value in self.evaluation.scores.items()
-            if not isinstance(value, Score) or value.reference or value.hypothesis
-        }
-        for section, names in SECTIONS.items():
-            needed = _SHOWN_WITH.get(section, names)
-            if not scores.keys().isdisjoint(needed):
-                found[section] = {name: scores[name] for name in names if name in scores}
-        return found
-
 
 def metric_title(name: str) -> str:
     """The name of a metric as shown in reports."""
@@ -104,8 +90,8 @@ def table(systems: Sequence[System]) -> Table:
     """A row for each score of one system, or for each of several systems, with the p-value of the micro average."""
     if len(systems) == 1:
         return score_table(systems[0])
-    names, tested = _columns(systems), bool(systems[0].intervals)
-    rows = []
+    scores, tested, rows = systems[0].evaluation.scores, bool(systems[0].intervals), []
+    names = [name for name in _COLUMNS if name in scores and getattr(scores[name], "reference", True)]
     for system in systems:
         test = system.differences.get("micro")
         cells = [f"{test['p']:.3f}" if test else ""] if tested else []
@@ -114,13 +100,16 @@ def table(systems: Sequence[System]) -> Table:
 
 
 def score_table(system: System) -> Table:
-    """The scores of one hypothesis by section, whose names are titles."""
+    """The scores of one hypothesis by section, whose names are titles, without marks that neither side has."""
     intervals = system.intervals
     between = [""] if intervals else []
     head = ["", *_PARTS[:2], "F1", *(["95 %"] if intervals else []), "ref", "hyp"]
+    known = system.evaluation.scores.items()
+    scores = {k: value for k, value in known if not isinstance(value, Score) or value.reference or value.hypothesis}
     rows = []
-    for section, scores in system.sections().items():
-        rows += [[section], *(_cells(name, value, intervals) for name, value in scores.items())]
+    for section, names in SECTIONS.items():
+        if not scores.keys().isdisjoint(_SHOWN_WITH.get(section, names)):
+            rows += [[section], *(_cells(name, scores[name], intervals) for name in names if name in scores)]
     if words := word_counts(system.evaluation.pairs)["reference"]:
         counts = {name: count for name, count in corrections(system.evaluation).items() if count or name == "all edits"}
         rows.append(["Corrections in 1,000 words"])
@@ -137,12 +126,6 @@ def _cells(name: str, value: Value, intervals: Mapping[str, Mapping[str, float]]
         figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
         return [title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
     return [title, "", "", f"{100 * float(value):.1f}", *bounds, "", ""]
-
-
-def _columns(systems: Sequence[System]) -> list[str]:
-    first = systems[0].evaluation.scores
-    idle = {name for name, value in first.items() if isinstance(value, Score) and not value.reference}
-    return [name for name in _COLUMNS if name in first and name not in idle]
 
 
 def _cell(system: System, name: str) -> str:
@@ -174,22 +157,18 @@ def file_scores(evaluation: Evaluation) -> list[dict[str, float]]:
 
 def notes(systems: Sequence[System], signature: Signature) -> list[str]:
     """The lines below a table, the last of which is the signature."""
-    if len(systems) == 1:
-        return [word_line(systems[0].evaluation), signed(signature)]
-    words = word_counts(systems[0].evaluation.pairs)["reference"]
-    test = f"* p < {_SIGNIFICANT:g} against {systems[0].name}, paired bootstrap; ±: 95 %. "
-    tested = test if systems[0].intervals else ""
-    return [f"{tested}F1 in per cent, {words:,} reference words.", signed(signature)]
-
-
-def word_line(evaluation: Evaluation) -> str:
-    """One line about the alignment, because scores of marks mean little if many words differ."""
-    words = word_counts(evaluation.pairs)
-    rate = 100 * float(figure(evaluation.scores["wer"]))
-    return (
-        f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
+    first = systems[0]
+    words = word_counts(first.evaluation.pairs)
+    if len(systems) > 1:
+        test = f"* p < {_SIGNIFICANT:g} against {first.name}, paired bootstrap; ±: 95 %. " if first.intervals else ""
+        return [f"{test}F1 in per cent, {words['reference']:,} reference words.", signed(signature)]
+    # Scores of marks mean little if many words differ.
+    alignment = (
+        f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; "
+        f"WER {100 * float(figure(first.evaluation.scores['wer'])):.1f} "
         f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
     )
+    return [alignment, signed(signature)]
 
 
 def as_dict(systems: Sequence[System], signature: Signature) -> dict[str, object]:

@@ -21,8 +21,8 @@ from typing import Any
 from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.features.evaluate.inputs import Reader, Source, bare, sources
-from cappunc_cli.files.storage import read_unpacked
+from cappunc_cli.features.evaluate.inputs import Source, bare, read_transcript, sources
+from cappunc_cli.files.storage import errors_about, read_unpacked
 
 #: The benchmarks' names of the marks.
 _MARKS = {
@@ -47,25 +47,24 @@ class RecognisedSource(Source):
         return bare(self.recognised)
 
 
-class BenchmarkReader(Reader):
-    """Reads label files, NeMo's pairs of files and JSON lines, too."""
-
-    def read(self, path: Path) -> Iterator[Source]:
+def read_benchmark(path: Path, format: str | None = None) -> Iterator[Source]:
+    """The documents of a transcript, a label file, NeMo's pair of files or JSON lines."""
+    with errors_about(str(path)):
         text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
-        if self.format is None and is_label_file(text):
+        if format is None and is_label_file(text):
             yield Source(name, [Word(word) for word in read_label_file(text)])
-        elif self.format is None and is_nemo_labels(text):
+        elif format is None and is_nemo_labels(text):
             words = read_nemo(read_unpacked(str(_nemo_text(path))), text)
             yield Source(name, [Word(word) for word in words])
-        elif self.format is None and is_json_lines(text):
+        elif format is None and is_json_lines(text):
             yield from read_json_lines(text)
         else:
-            yield from Reader.read(self, path)
+            yield from read_transcript(path, format)
 
 
 def benchmark(path: Path) -> Iterator[Source]:
     """The documents of a data set that have words."""
-    return sources([path], BenchmarkReader())
+    return sources([path], read_benchmark)
 
 
 def _nemo_text(path: Path) -> Path:

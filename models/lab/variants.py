@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any
@@ -45,7 +46,7 @@ from cappunc_cli.restoration.decoding.paired_marks import viterbi
 from cappunc_cli.restoration.decoding.passage import place_marks
 from cappunc_cli.restoration.pipeline import probabilities, read_passage
 from models.lab.calibration import calibration_error, restored
-from models.lab.datasets import BenchmarkReader, RecognisedSource
+from models.lab.datasets import RecognisedSource, read_benchmark
 from models.lab.presets import PRESETS
 from models.lab.readers import speech_dashes
 
@@ -143,7 +144,7 @@ def documents(options: LabOptions) -> Iterator[Source]:
     if options.speech_dashes:
         found: Iterator[Source] = map(novel, map(Path, options.ref))
     else:
-        found = sources(list(map(Path, options.ref)), BenchmarkReader(options.format_name))
+        found = sources(list(map(Path, options.ref)), partial(read_benchmark, format=options.format_name))
     for source in found:
         if options.only is not None and not fnmatch(source.name, options.only):
             continue
@@ -209,7 +210,7 @@ def main(arguments: Sequence[str]) -> None:
 
     def report(_context: Any, options: LabOptions) -> None:
         if options.hyp:
-            write_json(reported(*score(options, Reporter(), BenchmarkReader), options.preset))
+            write_json(reported(*score(options, Reporter(), read_benchmark), options.preset))
         else:
             write_json(scored(options, variants))
 

@@ -20,8 +20,8 @@ from typer.testing import CliRunner, Result
 from cappunc_cli.cli.main import app
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.mistakes import worst_mistakes
-from cappunc_cli.evaluation.report import System, describe_fold, hash_words, metric_title
-from cappunc_cli.features.evaluate.inputs import Reader as DocumentReader
+from cappunc_cli.evaluation.report import System, describe_fold, hash_words, table
+from cappunc_cli.features.evaluate.inputs import read_transcript
 from cappunc_cli.features.evaluate.pages import page
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
@@ -269,7 +269,7 @@ def test_paragraphs_and_lines_of_the_reference_are_hidden_from_the_model(tmp_pat
     for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n"), ("d.txt", " ")):
         path = tmp_path / name
         path.write_bytes(gap.join(lines * 5).encode())
-        (source,) = DocumentReader().documents(path)
+        (source,) = read_transcript(path)
         found.append([replace(word, cue=0, places=()) for word in source.words])
     assert found[0] == found[1] == found[2] == found[3]
     assert len(found[0]) == 110
@@ -346,12 +346,12 @@ def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:
 def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
     def titles(reference: str, hypothesis: str) -> list[str]:
         evaluation = Evaluation([Sample("x", reference.split(), hypothesis.split())])
-        return [metric_title(name) for name in System("", evaluation).sections().get("Around the word", ())]
+        return [row[0] for row in table([System("", evaluation)]).rows]
 
-    assert titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?") == [
-        "question ¿", "quote “", "quote ”", "micro", "micro of every mark"
-    ]  # fmt: skip
-    assert titles("Pero, qué dices?", "Pero qué dices.") == []
+    shown = titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?")
+    at = shown.index("Around the word") + 1
+    assert shown[at : at + 6] == ["question ¿", "quote “", "quote ”", "micro", "micro of every mark", "Sentences"]
+    assert "Around the word" not in titles("Pero, qué dices?", "Pero qué dices.")
 
 
 def test_folding_is_spelled_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,25 +36,19 @@ def bare(words: Sequence[Word]) -> list[Word]:
     return [replace(word, text=strip(word.text)[0]) for word in words]
 
 
-@dataclass(frozen=True)
-class Reader:
-    """Reads files in a format (None: detected); models/lab reads other files than transcripts, too."""
+#: Reads the documents of a file; models/lab reads other files than transcripts, too.
+Reader = Callable[[Path], Iterable[Source]]
 
-    format: str | None = None
 
-    def documents(self, path: Path) -> Iterator[Source]:
-        """Yield the documents of a file. Raises CappuncError with the path."""
-        with errors_about(str(path)):
-            yield from self.read(path)
-
-    def read(self, path: Path) -> Iterator[Source]:
-        """Yield all documents of a file."""
+def read_transcript(path: Path, format: str | None = None) -> list[Source]:
+    """The only document of a file in a format (None: detected). Raises CappuncError with the path."""
+    with errors_about(str(path)):
         text, name = read_unpacked(str(path)), path.name.removesuffix(".xz")
-        document = formats.read(text, name, self.format)
+        document = formats.read(text, name, format)
         rows = [line for line in text.split("\n", 20)[:20] if line.strip()]
         if document.format == "txt" and rows and all("\t" in row for row in rows):
             raise BadInput("is a table of words and labels: in a clone, python -m models.lab.variants reads it")
-        yield Source(name, without_breaks(document) if document.format == "txt" else document.words)
+        return [Source(name, without_breaks(document) if document.format == "txt" else document.words)]
 
 
 def without_breaks(document: Document) -> list[Word]:
@@ -118,7 +112,9 @@ def _names(place: Path) -> tuple[str, str, str]:
     return f"{place.parent}/{bare}{name.suffix}", f"{place.parent}/{bare}", bare
 
 
-def sources(references: Sequence[Path], reader: Reader, reporter: Reporter | None = None) -> Iterator[Source]:
+def sources(
+    references: Sequence[Path], read: Reader = read_transcript, reporter: Reporter | None = None
+) -> Iterator[Source]:
     """Yield the documents of the references that have words; raises BadInput if there are none.
 
     Files are counted by the `reporter` when they have been consumed.
@@ -128,7 +124,7 @@ def sources(references: Sequence[Path], reader: Reader, reporter: Reporter | Non
     paths = listing(references)
     reporter.files = len(paths)
     for path in paths:
-        for source in reader.documents(path):
+        for source in read(path):
             if source.words:
                 seen = True
                 yield source
@@ -138,7 +134,7 @@ def sources(references: Sequence[Path], reader: Reader, reporter: Reporter | Non
 
 
 def pair_samples(
-    references: Sequence[Path], hypotheses: Sequence[Path], reader: Reader, reporter: Reporter
+    references: Sequence[Path], hypotheses: Sequence[Path], read: Reader, reporter: Reporter
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
@@ -148,7 +144,7 @@ def pair_samples(
     pairs = pair_files(references, hypotheses)
     reporter.files = len(pairs)
     for reference, hypothesis in pairs:
-        ours, theirs = (list(reader.documents(path)) for path in (reference, hypothesis))
+        ours, theirs = (list(read(path)) for path in (reference, hypothesis))
         if len(ours) != len(theirs):
             raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):

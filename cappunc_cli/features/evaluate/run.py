@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cappunc_cli.document.words import Word
@@ -13,7 +14,7 @@ from cappunc_cli.evaluation import FOLD, Evaluation, Sample
 from cappunc_cli.evaluation.bootstrap import resample
 from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import Signature, System, as_dict, describe_fold, hash_words
-from cappunc_cli.features.evaluate.inputs import Reader, Source, listing, pair_samples, sources, starts
+from cappunc_cli.features.evaluate.inputs import Source, listing, pair_samples, read_transcript, sources, starts
 from cappunc_cli.features.evaluate.options import EvalOptions, ScoredModel
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language, words_of
@@ -76,13 +77,15 @@ def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) ->
     return found if len(found) > 1 else {"": list(hypotheses)}
 
 
-def score(options: EvalOptions, reporter: Reporter, kind: type[Reader] = Reader) -> tuple[list[System], Signature]:
+def score(
+    options: EvalOptions, reporter: Reporter, read: Callable[..., Iterable[Source]] = read_transcript
+) -> tuple[list[System], Signature]:
     """Score the model, one hypothesis, or those of several systems, each of which is compared with the first.
 
     Reference files are counted by the `reporter` as they are restored or compared. Raises CappuncError.
     """
     references, hypotheses = list(map(Path, options.ref)), list(map(Path, options.hyp))
-    reader, fold = kind(options.format_name), FOLD if options.fold else NO_FOLD
+    reader, fold = partial(read, format=options.format_name), FOLD if options.fold else NO_FOLD
     restorer = None if hypotheses else restorer_of(options)
     evaluations = {}
     for name, own in grouped_by_system(references, hypotheses).items():

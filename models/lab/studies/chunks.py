@@ -25,7 +25,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word, pauses, turn_ends
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.metrics import Score, Value, figure
-from cappunc_cli.features.evaluate.inputs import Reader, sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.network import Chunk, split
 from cappunc_cli.restoration.options import Options
@@ -88,7 +88,7 @@ def cuts(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def texts(recipe: LabRecipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
     """Name and written words of every text."""
-    talks = (word for source in sources([recipe.data / TED], Reader()) for word in source.words)
+    talks = (word for source in sources([recipe.data / TED]) for word in source.words)
     yield TITLE, list(islice(talks, ted))
     for name in CORPORA:
         yield name, heldout_words(recipe, name, each)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from cappunc_cli.features.evaluate.inputs import Reader, sources
+from cappunc_cli.features.evaluate.inputs import sources
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.registry import find_model_for
 from cappunc_cli.restoration.models.trigrams import NgramEngine
@@ -32,7 +32,7 @@ def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> di
     conventions = language(code)
     letters = conventions.diacritics + conventions.diacritics.upper()
     plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})
-    words = (word.text for source in sources([path], Reader()) for word in source.words)
+    words = (word.text for source in sources([path]) for word in source.words)
     truth = [normalise(normalize("NFC", text), conventions) for text in islice(words, most)]
     typed = [text.translate(plain) for text in truth]
     restored = speller.restore(typed)

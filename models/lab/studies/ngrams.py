@@ -14,7 +14,7 @@ from typing import Any
 
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.metrics import figure
-from cappunc_cli.features.evaluate.inputs import Reader, Source, sources
+from cappunc_cli.features.evaluate.inputs import Source, sources
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.models.registry import ENGINES, find_model_for
 from cappunc_cli.restoration.models.trigrams import load
@@ -39,7 +39,7 @@ def main() -> None:
         model = load_model(str(directory), engine="ngram")
         rows: dict[str, Any] = {}
         for path_of_set in sorted((arguments.data / arguments.language / "eval").glob("*.txt.xz")):
-            document = next(sources([path_of_set], Reader()))
+            document = next(sources([path_of_set]))
             document = Source(document.name, document.words[: arguments.words])
             new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
             scores = Evaluation([Sample(document.name, [word.text for word in document.words], new)]).scores

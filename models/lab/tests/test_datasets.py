@@ -12,7 +12,7 @@ from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.features.evaluate.inputs import pair_samples
 from cappunc_cli.files.output import Reporter
 from models.lab import datasets
-from models.lab.datasets import BenchmarkReader, benchmark
+from models.lab.datasets import benchmark, read_benchmark
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "eval"
 
@@ -94,7 +94,7 @@ def test_transcripts_of_recognisers_are_not_label_files() -> None:
 
 def test_nemo_labels_find_their_text(tmp_path: Path) -> None:
     pair = [FIXTURES / "labels_pair.txt"]
-    scores = Evaluation(pair_samples(pair, pair, BenchmarkReader(), Reporter())).scores
+    scores = Evaluation(pair_samples(pair, pair, read_benchmark, Reporter())).scores
     assert scores["wer"] == 0
     alone = tmp_path / "labels_alone.txt"
     shutil.copy(FIXTURES / "labels_pair.txt", alone)
