@@ -167,7 +167,7 @@ class Changes:
 
     restoring: Options
     glossary: GlossaryFiles = ()
-    attach: Annotated[bool, Option("Attach marks that are entries of their own (AWS …).", EXPERT, settable=True)] = (
+    attach: Annotated[bool, Option("Attach marks that have entries of their own (AWS …).", EXPERT, settable=True)] = (
         False
     )
     diacritics: Annotated[

@@ -24,12 +24,6 @@ NAMES = {
     ":": "colon", ";": "semicolon", "—": "dash", "…": "ellipsis",
 }  # fmt: skip
 
-AROUND_NAMES = {
-    PairedMark.OPEN_QUESTION: "open_question", PairedMark.OPEN_EXCLAMATION: "open_exclamation",
-    PairedMark.OPEN_QUOTE: "open_quote",
-    PairedMark.CLOSE_QUOTE: "close_quote", PairedMark.OPEN_DASH: "open_dash",
-}  # fmt: skip
-
 
 def ratio(part: Counts | Figure, whole: Counts | Figure) -> Figure:
     """part / whole, and 0 where `whole` is 0."""
@@ -109,11 +103,6 @@ def sign(pairs: Pairs, name: str) -> Score:
     return classify(pairs, lambda side: np.array([name in signs for signs in side.signs], np.bool_))
 
 
-def signs(pairs: Pairs, names: Iterable[str]) -> Score:
-    """Micro average over several such marks."""
-    return pool(sign(pairs, name) for name in names)
-
-
 def case(pairs: Pairs, wanted: Case, initial: bool | None = None) -> Score:
     """Score of one case class: anywhere (`initial` None), at sentence starts, or elsewhere."""
     where = True if initial is None else pairs.initial == initial
@@ -151,9 +140,9 @@ METRICS: dict[str, Metric] = {
     **{f"all.{NAMES[name]}": partial(mark, name=name, fold=False) for name in MARKS},
     "all.micro": lambda pairs: pool(marks(pairs, fold=False)),
     "all.macro": lambda pairs: mean(marks(pairs, fold=False)),
-    **{f"around.{AROUND_NAMES[name]}": partial(sign, name=name) for name in PairedMark},
-    "around.micro": partial(signs, names=tuple(PairedMark)),
-    "every.micro": partial(signs, names=(*MARKS, *PairedMark)),
+    **{f"around.{name.name.lower()}": partial(sign, name=name) for name in PairedMark},
+    "around.micro": lambda pairs: pool(sign(pairs, name) for name in PairedMark),
+    "every.micro": lambda pairs: pool(sign(pairs, name) for name in (*MARKS, *PairedMark)),
     "boundary": boundary,
     "case.capital": partial(case, wanted=Case.CAPITAL),
     "case.upper": partial(case, wanted=Case.UPPER),

@@ -45,8 +45,7 @@ def align(reference: Sequence[str], hypothesis: Sequence[str]) -> Alignment:
 
     The distance is the exact minimum, so the word error rate is the same as any other scorer's.
     """
-    known = {word: strip(word) for word in {*reference, *hypothesis}}
-    ours, theirs = [known[word] for word in reference], [known[word] for word in hypothesis]
+    ours, theirs = list(map(strip, reference)), list(map(strip, hypothesis))
     numbers: dict[str, int] = {}
     left, right = ([numbers.setdefault(bare, len(numbers)) for bare, _ in side] for side in (ours, theirs))
     pairs: list[Pair] = []

@@ -34,8 +34,7 @@ _SHOWN_WITH = {
     "Around the word": ("around.micro",),
 }
 _TITLES = {
-    "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
-    "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
+    **{name: f"{name} {mark}" for mark, name in NAMES.items()},
     "open_question": "question ¿", "open_exclamation": "exclamation ¡", "open_quote": "quote “",
     "close_quote": "quote ”", "open_dash": "dash of speech –", "every.micro": "micro of every mark",
     "ser": "slot error rate", "boundary": "sentence ends", "case.capital": "Capital", "case.upper": "UPPER",

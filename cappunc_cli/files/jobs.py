@@ -16,7 +16,7 @@ from cappunc_cli.errors import BadInput, BadOption, CappuncError, UnknownFormat,
 from cappunc_cli.files.storage import PIPE, about, file_identity, is_pipe, is_standard_output, is_url, joined
 from cappunc_cli.files.urls import Entry, fixed_part, is_pattern, is_url_directory, match_url, url_exists, walk_url
 from cappunc_cli.formats import FORMATS, UNSUPPORTED_FORMATS
-from cappunc_cli.layout import CAPTION_FORMATS
+from cappunc_cli.layout.caption_files import CAPTION_FORMATS
 
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
 _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -116,17 +115,12 @@ def _merged(name: str, language: str, own: Mapping[str, Mapping[str, Any]], belo
         _check(name, table, file)
         values = _merged(table.get("extends", "netflix"), language, own, (*below, name))
     elif name in profile_names():
-        table, values = _published(name), {}
+        table, values = tomllib.loads((_PUBLISHED / f"{name}.toml").read_text("utf-8")), {}
     elif name in below:
         raise WrongUsage(f"[profiles.{name}] extends itself", own[name]["file"])
     else:
         raise WrongUsage(f"no caption profile {name!r}; there are {', '.join(sorted({*profile_names(), *own}))}")
     return {**values, **table, **table.get(language, {})}
-
-
-@cache
-def _published(name: str) -> dict[str, Any]:
-    return tomllib.loads((_PUBLISHED / f"{name}.toml").read_text("utf-8"))
 
 
 def _check(name: str, table: Mapping[str, Any], file: str) -> None:

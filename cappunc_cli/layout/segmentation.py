@@ -80,38 +80,26 @@ class Cutter:
         self.parted = [t or p >= _LONG_PAUSE for t, p in zip(self._turns, self._pauses, strict=True)]
         self._silence = [0, *accumulate(self._pauses)]
         self._sentences = [0, *accumulate(place is BreakQuality.SENTENCE for place in self.lines.places)]
-        starts, ends = self._times(words)
         # For each word, the first start from there on and the word that has it; and the last end before the word.
         self._next_start: list[tuple[int, int] | None] = [None] * (len(words) + 1)
-        for i in reversed(range(len(words))):
-            start = starts[i]
-            self._next_start[i] = self._next_start[i + 1] if start is None else (start, i)
         self._last_end = [0]
-        for end in ends:
-            self._last_end.append(self._last_end[-1] if end is None else end)
-
-    def _times(self, words: Sequence[Word]) -> tuple[list[int | None], list[int | None]]:
-        """When words start and end (ms), None where unknown; starts never go back."""
-        starts: list[int | None] = []
-        ends: list[int | None] = []
-        latest: int | None = None
+        latest = 0
         for i, word in enumerate(words):
-            start, end = word.start, word.end
-            if start is not None:
-                start = max(start, 0)
-                if latest is not None and latest - start > self.limits.longest:
+            end = word.end
+            if word.start is not None:
+                start = max(word.start, latest)  # starts never go back
+                if start - max(word.start, 0) > self.limits.longest:
                     raise BadInput(
-                        f"the times go back by {(latest - start) / 1000:.1f} s at “{word.text}” (word {i + 1}): "
-                        "put each recording or channel into a file of its own"
+                        f"the times go back by {(start - max(word.start, 0)) / 1000:.1f} s at “{word.text}” "
+                        f"(word {i + 1}): put each recording or channel into a file of its own"
                     )
-                start = latest = start if latest is None else max(start, latest)
-                letters = len(strip(word.text)[0])
                 if end is None:
                     end = start + speaking_time(word.text) + _DRAWN_OUT
-                end = max(start, min(end, start + _WORD + _CHARACTER * letters))
-            starts.append(start)
-            ends.append(end)
-        return starts, ends
+                end = max(start, min(end, start + _WORD + _CHARACTER * len(strip(word.text)[0])))
+                self._next_start[i], latest = (start, i), start
+            self._last_end.append(self._last_end[-1] if end is None else end)
+        for i in reversed(range(len(words))):
+            self._next_start[i] = self._next_start[i] or self._next_start[i + 1]
 
     def cuts(self) -> list[tuple[int, int]]:
         """The cheapest captions, as (start, stop) word indices. Raises BadInput where words have no times."""

@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadOption
 
 #: `spk_0`, `SPEAKER_01`, `S1`, `2`, `A`: what recognisers call speakers.
 _RECOGNISER = re.compile(
-    r"(?:(?:spk|spkr|speaker|channel|ch|s)[ _-]?)?([0-9]{1,3})|(?:(?:speaker)[ _-]?)?([A-Z])", re.IGNORECASE
+    r"\A(?:(?:(?:spk|spkr|speaker|channel|ch|s)[ _-]?)?([0-9]{1,3})|(?:speaker[ _-]?)?([A-Z]))\Z", re.IGNORECASE
 )
 
 
@@ -35,15 +35,10 @@ def shown_names(speakers: Mapping[int, str], asked: Mapping[str, str]) -> dict[i
     numbers = [int(found[1]) for name in speakers.values() if (found := _RECOGNISER.fullmatch(name)) and found[1]]
     first = 1 if 0 in numbers else 0
 
-    def shown(name: str) -> str:
-        if name in asked:
-            return asked[name]
-        found = _RECOGNISER.fullmatch(name)
-        if found is None:
-            return name
-        return f"Speaker {int(found[1]) + first}" if found[1] else f"Speaker {found[2].upper()}"
+    def shown(found: re.Match[str]) -> str:
+        return f"Speaker {int(found[1]) + first if found[1] else found[2].upper()}"
 
-    return {turn: shown(name) for turn, name in speakers.items()}
+    return {turn: asked.get(name, _RECOGNISER.sub(shown, name)) for turn, name in speakers.items()}
 
 
 #: A speaker who is silent for this long (ms) yields to the other.

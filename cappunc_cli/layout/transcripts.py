@@ -75,18 +75,15 @@ def _split(start: int, stop: int, ends: Sequence[int], gains: Sequence[float]) -
 def _gain(texts: Sequence[str], at: int, silence: Sequence[int], language: Language) -> float:
     """The evidence for a new paragraph before a word: up to 1 for a change of vocabulary, up to 1 for a pause."""
     before, after = (_content(part, language) for part in (texts[max(at - _BLOCK, 0) : at], texts[at : at + _BLOCK]))
-    return 1 - _cosine(before, after) + min(silence[at - 1] / _BREATH, 1.0)
+    norm = sqrt(sum(n * n for n in before.values()) * sum(n * n for n in after.values()))
+    cosine = sum(n * after[word] for word, n in before.items()) / norm if norm else 0.0
+    return 1 - cosine + min(silence[at - 1] / _BREATH, 1.0)
 
 
 def _content(texts: Sequence[str], language: Language) -> Counter[str]:
     """Counts of the content words."""
     bare = (strip(text)[0] for text in texts)
     return Counter(word for word in bare if len(word) >= _SHORTEST and word not in language.frequent)
-
-
-def _cosine(one: Counter[str], other: Counter[str]) -> float:
-    norm = sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
-    return sum(n * other[word] for word, n in one.items()) / norm if norm else 0.0
 
 
 #: Markdown markup within a line, and at its beginning.
@@ -164,7 +161,8 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
     for part in found:
         if part.name:
             parts.append(f"<h2>{escape(part.name)}</h2>")
-        time = f'<time datetime="PT{_iso(part.time)}">{part.time}</time>' if part.time else ""
+        iso = "PT{}H{}M{}S".format(*map(int, part.time.split(":"))) if part.time else ""
+        time = f'<time datetime="{iso}">{part.time}</time>' if iso else ""
         pieces = (
             f'<a href="{escape(address)}">{escape(piece)}</a>' if address else escape(piece)
             for piece, address in _linked(part.text)
@@ -172,11 +170,6 @@ def _html(found: Sequence[Paragraph], title: str, language: str) -> str:
         parts.append(f"<p>{time}{''.join(pieces)}</p>")
     body = "\n".join(('<main class="transcript">', *parts, "</main>"))
     return html_page(title, body, language=language or "und")
-
-
-def _iso(time: str) -> str:
-    hours, minutes, seconds = time.split(":")
-    return f"{int(hours)}H{int(minutes)}M{int(seconds)}S"
 
 
 def _docx(found: Sequence[Paragraph], title: str, language: str) -> bytes:

@@ -21,9 +21,9 @@ from measuring import head, options_with_data, print_report
 
 from cappunc_cli.document.words import Word
 from cappunc_cli.languages import language
-from cappunc_cli.layout import Caption, Limits
+from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality
-from cappunc_cli.layout.segmentation import Cutter
+from cappunc_cli.layout.segmentation import Caption, Cutter
 
 SOURCE = "timed/earnings21_revkaldi.jsonl.xz"
 WORDS = 20_000

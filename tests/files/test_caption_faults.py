@@ -20,10 +20,10 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import language
-from cappunc_cli.layout import Caption, Limits, cut
 from cappunc_cli.layout.caption_faults import caption_faults
-from cappunc_cli.layout.caption_profiles import Profiles
+from cappunc_cli.layout.caption_profiles import Limits, Profiles
 from cappunc_cli.layout.frames import on_frames
+from cappunc_cli.layout.segmentation import Caption, cut
 
 ENGLISH = language("en")
 

@@ -9,7 +9,8 @@ import pytest
 
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput
-from cappunc_cli.layout import Caption, render
+from cappunc_cli.layout.caption_files import render
+from cappunc_cli.layout.segmentation import Caption
 
 #: What surrounds a long text in each format.
 FRAMES = {

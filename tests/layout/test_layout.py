@@ -24,8 +24,10 @@ from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.storage import read_text
 from cappunc_cli.formats.cues import milliseconds
 from cappunc_cli.languages import language
-from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, cut, render
-from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
+from cappunc_cli.layout.caption_files import CAPTION_FORMATS, render
+from cappunc_cli.layout.caption_profiles import Limits
+from cappunc_cli.layout.line_breaks import BreakQuality, LineBreaker, break_qualities
+from cappunc_cli.layout.segmentation import Caption, cut
 from cappunc_cli.layout.speakers import interleaved
 
 ROOT = Path(__file__).resolve().parents[2]

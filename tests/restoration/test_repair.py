@@ -15,7 +15,9 @@ from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.inspection import examine
 from cappunc_cli.formats import read
 from cappunc_cli.languages import language
-from cappunc_cli.layout import Limits, cut, render
+from cappunc_cli.layout.caption_files import render
+from cappunc_cli.layout.caption_profiles import Limits
+from cappunc_cli.layout.segmentation import cut
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.options import Options

@@ -12,7 +12,8 @@ from pathlib import Path
 from random import Random
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.layout import Caption, render
+from cappunc_cli.layout.caption_files import render
+from cappunc_cli.layout.segmentation import Caption
 
 _SECONDS_PER_WORD = 0.35
 _WORDS_PER_CUE = 12

@@ -32,7 +32,6 @@ from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
-from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate
 from cappunc_cli.layout.speakers import asked_names
 from cappunc_cli.restoration.options import Options
 
@@ -60,9 +59,8 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     names = _input_names(context, options, options.restore)
     reporter = make_reporter(context, options.messages)
     jobs = _planned(input_jobs(names, options.inputs, reporter, options.output), kind, names, options)
-    named = asked_names(options.speaker)
-    writing = Writing(frame_rate(options.inputs.fps or USUAL_RATE), options.ttml_profile or "")
-    converter = Converter(kind, options.speakers, options.times, options.attach, named, writing)
+    named, fps, profile = asked_names(options.speaker), options.inputs.fps, options.ttml_profile or ""
+    converter = Converter(kind, options.speakers, options.times, options.attach, named, fps, profile)
     _make(context, options, jobs, converter.make, reporter)
     if reporter.errors:
         raise typer.Exit(1)

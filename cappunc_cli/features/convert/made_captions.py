@@ -14,9 +14,9 @@ from cappunc_cli.files.encodings import NAMING
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
-from cappunc_cli.layout import Caption, cut, render
-from cappunc_cli.layout.caption_files import READ_AS
+from cappunc_cli.layout.caption_files import READ_AS, render
 from cappunc_cli.layout.frames import Writing
+from cappunc_cli.layout.segmentation import Caption, cut
 from cappunc_cli.layout.speakers import interleaved
 from cappunc_cli.layout.stl_file import stl_captions
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Opened
     from cappunc_cli.languages import Language
-    from cappunc_cli.layout import Limits
+    from cappunc_cli.layout.caption_profiles import Limits
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
@@ -101,16 +101,10 @@ def cut_captions(
 
 def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
     """The texts with a dash or the speaker's name before the first word of each turn."""
-    shown = list(texts)
-    several = len(set(turns)) > 1
-    for i, turn in enumerate(turns):
-        if i and turns[i - 1] == turn:
-            continue
-        if how == "dash" and several:
-            shown[i] = f"- {texts[i]}"
-        elif how == "name" and names[i]:
-            shown[i] = f"{names[i]}: {texts[i]}"
-    return shown
+    dash = "- " if len(set(turns)) > 1 else ""
+    heads = [dash if how == "dash" else f"{name}: " if name else "" for name in names]
+    starts = [turn != before for turn, before in zip(turns, [None, *turns], strict=False)]
+    return [head * start + text for text, head, start in zip(texts, heads, starts, strict=True)]
 
 
 def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> list[Caption] | None:

@@ -21,16 +21,16 @@ from cappunc_cli.features.convert.made_captions import (
     spread,
     verify_same,
 )
-from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TTML_PROFILES
+from cappunc_cli.features.convert.options import CAPTION_KINDS, ENDS, KINDS, SPEAKERS, TTML_PROFILES
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import encode
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
-from cappunc_cli.layout import Limits, LineBreaker
 from cappunc_cli.layout.caption_files import VOICED
-from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
+from cappunc_cli.layout.caption_profiles import LimitOptions, Limits, Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate, on_frames
+from cappunc_cli.layout.line_breaks import LineBreaker
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speakers import shown_names
 from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
@@ -67,7 +67,7 @@ class Converter:
     """Converts documents to one format (`kind`).
 
     `names` are those asked for, by the file's label; without `speakers` none is shown. With `attach`, marks that are
-    entries of their own are moved onto their words.
+    entries of their own are moved onto their words. `fps` is for formats in frames.
     """
 
     kind: str
@@ -75,7 +75,8 @@ class Converter:
     times: bool = False
     attach: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
-    writing: Writing = field(default_factory=Writing)
+    fps: float | None = None
+    ttml_profile: str = ""
 
     def make(self, found: Opened) -> Made:
         """The new file with all that was shown, in its order. Raises CappuncError."""
@@ -105,7 +106,8 @@ class Converter:
             named = replace(document, speakers=shown_names(document.speakers, self.names))
             made, note = cut_captions(named, shown_texts(document), language, Limits(), how)
             notes = [note, left_out(document)]
-        data = caption_file(made, self.kind, replace(self.writing, language=language.code))
+        writing = Writing(frame_rate(self.fps or USUAL_RATE), self.ttml_profile, language.code)
+        data = caption_file(made, self.kind, writing)
         return data, _notes(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
 
 
@@ -168,8 +170,8 @@ def captions(
     Good evening, London.
     """
     _require("to", to, CAPTION_KINDS)
-    _require("by", by, ("limits", "sentence"))
-    _require("speakers", speakers, ("none", "dash", "name", "voice"))
+    _require("by", by, ENDS)
+    _require("speakers", speakers, SPEAKERS)
     known = [field.name for field in fields(LimitOptions)]
     if unknown := limits.keys() - {*known}:
         raise WrongUsage(f"no limit {min(unknown)!r}; there are {', '.join(known)}")
@@ -202,9 +204,9 @@ def convert(
     """
     _require("to", to, KINDS)
     _require("ttml_profile", ttml_profile, ("", *TTML_PROFILES))
-    writing = Writing(frame_rate(how.get("fps") or USUAL_RATE), ttml_profile)
+    converter = Converter(to, speakers, times, attach, names, how.get("fps"), ttml_profile)
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
-        return Converter(to, speakers, times, attach, names, writing).make(found)[0]
+        return converter.make(found)[0]
 
 
 def _require(name: str, value: str, known: Sequence[str]) -> None:

@@ -14,6 +14,8 @@ CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 TEXT_KINDS = ("txt", "md", "html", "docx")
 KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
 TTML_PROFILES = ("ebu-tt-d", "imsc")
+#: Where new captions end, and how they show who speaks.
+ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
 
 Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
 
@@ -51,7 +53,7 @@ class ConvertOptions:
     times: Annotated[
         bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
-    attach: Annotated[bool, Option("Attach marks that are entries of their own to words.", CHANGE, settable=True)] = (
+    attach: Annotated[bool, Option("Attach marks that have entries of their own to words.", CHANGE, settable=True)] = (
         False
     )
     ttml_profile: Annotated[
@@ -90,19 +92,11 @@ class CaptionsOptions:
     ] = "netflix"
     by: Annotated[
         str,
-        Option(
-            "limits or sentence, for translators.", OUTPUT, metavar="HOW", choices=("limits", "sentence"), settable=True
-        ),
+        Option("limits, or sentence: each in one caption.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
     ] = "limits"
     speakers: Annotated[
         str,
-        Option(
-            "none, dash, name or voice (a field).",
-            OUTPUT,
-            metavar="HOW",
-            choices=("none", "dash", "name", "voice"),
-            settable=True,
-        ),
+        Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     report: ReportFile = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False

@@ -159,15 +159,6 @@ def restorer_of(options: EvalOptions) -> Restorer:
     model = load_model(name, scored.device, engine=scored.engine)
     if model.engine.warning:
         Reporter().info(model.engine.warning)
-    asked = Options(
-        language=None if code == AUTO else code,
-        marks=scored.marks,
-        sensitivity=scored.sensitivity,
-        style=scored.style,
-        existing="replace",  # a stripped reference has nothing to keep
-        window=scored.window,
-        overlap=scored.overlap,
-        min_words_cut=scored.min_words_cut,
-        pauses=scored.pauses,
-    )
-    return Restorer(model, asked)
+    same = {name: getattr(scored, name) for name in ScoredModel.__slots__ if name in Options.__slots__}
+    # A stripped reference has nothing to keep.
+    return Restorer(model, Options(language=None if code == AUTO else code, existing="replace", **same))

@@ -39,11 +39,12 @@ class ReviewOptions:
     as_json: Annotated[bool, Option("Print JSON: files and their places.", OUTPUT, name="json")] = False
     as_csv: Annotated[bool, Option("Print CSV, with a header line.", OUTPUT, name="csv")] = False
     html: Annotated[
-        str | None, Option("Write the review of one file as a page.", OUTPUT, metavar="PAGE.html", check=page_or_pipe)
+        str | None,
+        Option("Write the review of one file as an HTML page.", OUTPUT, metavar="PAGE.html", check=page_or_pipe),
     ] = None
     open_: Annotated[bool, Option("Open that page and write the decisions made there.", OUTPUT, name="open")] = False
     compare: Annotated[
-        str | None, Option("With --html or --open, show another file beside.", OUTPUT, metavar="OTHER")
+        str | None, Option("With --html or --open, show another file beside it.", OUTPUT, metavar="OTHER")
     ] = None
     apply: Annotated[str | None, Option("Apply the decisions made on a page.", OUTPUT, metavar="FILE")] = None
     output: Annotated[

@@ -9,14 +9,13 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
@@ -24,7 +23,7 @@ from cappunc_cli.features.review.decisions import apply_decisions, parse_decisio
 from cappunc_cli.features.review.doubts import page_data
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.jobs import Job, fixed_name, sibling
-from cappunc_cli.files.run import Mode, Worker
+from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import about, is_pipe, read_bytes
 from cappunc_cli.pages.review_page import compared, review_page
 
@@ -62,7 +61,7 @@ class ReviewSession:
         #: What there is to say of the file's languages, once it was read.
         self.note = ""
         self._known: Examined | None = None
-        self._ours: dict[str, str] = {}
+        self._written = ""
         self._lock = threading.Lock()
 
     def report(self) -> Report:
@@ -87,25 +86,19 @@ class ReviewSession:
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = self.job.source
             target = source if self.in_place else str(sibling(source, fixed_name(Path(source))))
-            job, worker = replace(self.job, target=target), Worker(self.fixer.request, self._mode(target))
-            data, changed, refused = apply_decisions(decisions, job, worker)
-            self._ours[target] = sha256(data)
+            ours = False
+            with suppress(FileNotFoundError):  # what this session has written it may write again
+                ours = sha256(read_bytes(target)) == self._written
+            worker = Worker(self.fixer.request, "in-place" if self.in_place else "force" if ours else "new")
+            data, changed, refused = apply_decisions(decisions, replace(self.job, target=target), worker)
+            self._written = sha256(data)
             return {
                 "written": target,
                 "changed": changed,
                 "refused": [[d.word + 1, written, d.text] for d, written in refused],
                 "in_place": self.in_place,
-                "sha256": self._ours[target],
+                "sha256": self._written,
             }
-
-    def _mode(self, target: str) -> Mode:
-        """Overwrites nothing but the file in place, and what this session itself has written."""
-        if self.in_place:
-            return "in-place"
-        with suppress(FileNotFoundError):
-            if target in self._ours and sha256(read_bytes(target)) == self._ours[target]:
-                return "force"
-        return "new"
 
 
 class ReviewServer(ThreadingHTTPServer):
@@ -173,14 +166,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
 
     def _page(self) -> None:
-        server = self.server
         try:
-            page = review_page(server.session.report(), server.address)
+            page = review_page(self.server.session.report(), self.server.address)
         except (CappuncError, OSError) as error:
             self._refused(error)
-            return
-        cookie = f"cappunc={server.cookie}; HttpOnly; SameSite=Strict; Path=/{server.token}/"
-        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8", {"Set-Cookie": cookie})
+        else:
+            self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8")
 
     def _stay(self) -> None:
         """Hold the connection of a page that is shown; it ends when the page is left or its browser ends."""
@@ -234,15 +225,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, status: HTTPStatus, content: dict[str, Any]) -> None:
         self._answer(status, json.dumps(content).encode(), "application/json")
 
-    def _answer(
-        self,
-        status: HTTPStatus,
-        body: bytes,
-        kind: str = "text/plain; charset=utf-8",
-        more: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
         self.send_response(status)
-        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body)), **more}.items():
+        headers = {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}
+        if kind.startswith("text/html"):
+            path = f"/{self.server.token}/"
+            headers["Set-Cookie"] = f"cappunc={self.server.cookie}; HttpOnly; SameSite=Strict; Path={path}"
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -15,9 +15,10 @@ from cappunc_cli.files.glossary_file import StreamTermCheck
 from cappunc_cli.formats.json.json_lines import JsonLines, LivePiece, ResultEntry
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.languages import Language
-from cappunc_cli.layout import Caption, Limits, LineBreaker
 from cappunc_cli.layout.caption_files import vtt_cue
-from cappunc_cli.layout.line_breaks import ends_sentence
+from cappunc_cli.layout.caption_profiles import Limits
+from cappunc_cli.layout.line_breaks import LineBreaker, ends_sentence
+from cappunc_cli.layout.segmentation import Caption
 from cappunc_cli.restoration.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -103,6 +103,5 @@ def heldout_ends(texts: Texts, share: float) -> str:
     parts: list[str] = []
     for own in texts.values():
         tokens = [token for turn in own for token in turn.text.split()]
-        words = sum(bool(strip(token)[0]) for token in tokens)
-        parts.append(" ".join(tokens[len(tokens) - int(share * words) :]) + "\n")
+        parts.append(" ".join(tokens[len(tokens) - int(share * len(tokens)) :]) + "\n")
     return "".join(parts)

@@ -104,8 +104,7 @@ def _score(model: Path, text: Path, *options: str) -> dict[str, Any]:
     """The report of `cappunc eval --json` on a model."""
     command = ["cappunc_cli", "eval", "--model", str(model), "--ref", str(text), *options, "--json"]
     done = subprocess.run([sys.executable, "-m", *command], stdout=subprocess.PIPE, check=True)
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    return json.loads(done.stdout)
 
 
 def _in_short(report: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, capital, fold, strip, upper
-from cappunc_cli.features.train.corpora import Corpus, Turn
+from cappunc_cli.features.train.corpora import Corpus
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.models.network import CLOSING, OPENING, special_piece, tokenise
@@ -79,7 +80,10 @@ def read_stream(corpus: Corpus, types: Types) -> TokenStream:
         for turn in document:
             tokens = _DETACHED.sub(GLUE, turn.text).split()
             numbers.extend([types.setdefault(token, len(types)) for token in tokens])
-            silences.extend(_pauses_of(turn, tokens))
+            # The pause after a word with a mark that stands alone is that after the mark.
+            ends = accumulate(1 + token.count(GLUE) for token in tokens)
+            after = [turn.pauses[end - 1] for end in ends] if turn.pauses else [None] * len(tokens)
+            silences.extend([UNKNOWN_PAUSE if pause is None else pause for pause in after])
             turns.append(len(numbers) - 1)
         documents.append(len(numbers) - 1)
     turn_ends = np.zeros(len(numbers), bool)
@@ -88,17 +92,6 @@ def read_stream(corpus: Corpus, types: Types) -> TokenStream:
     if corpus.dialogue:
         turn_ends[turns] = True
     return TokenStream(np.array(numbers, np.int32), np.array(silences, np.int32), turn_ends, document_ends)
-
-
-def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
-    if turn.pauses is None:
-        return [UNKNOWN_PAUSE] * len(tokens)
-    result, i = [], -1
-    for token in tokens:
-        i += 1 + token.count(GLUE)
-        pause = turn.pauses[i]
-        result.append(UNKNOWN_PAUSE if pause is None else pause)
-    return result
 
 
 def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, list[str]]:

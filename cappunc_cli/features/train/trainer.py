@@ -16,9 +16,14 @@ from torch import Tensor
 
 from cappunc_cli.document.labels import FOLD, MARK_CLASSES, PairedMark
 from cappunc_cli.features.train.dataset import IGNORED, PAIRED_MARKS, Batch, Windows
-from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
+from cappunc_cli.features.train.network import (
+    JointNetwork,
+    initialise,
+    mixed_precision,
+    read_weights,
+    vectors_from_own_text,
+)
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.features.train.spectral import vectors_from_own_text
 from cappunc_cli.restoration.models.graph import NetworkShape
 
 SAVE_EVERY = 240.0  # seconds
@@ -28,8 +33,8 @@ CHECKPOINT = "checkpoint.pt"
 BEST = "best.pt"
 #: The share of the old value in the running means of the losses.
 _KEPT = 0.98
-#: Pieces whose neighbours make the first vectors, and words at the end of each corpus that are scored during a run.
-_READ, _SCORED = 12_000_000, 6_000
+#: Words of each held-out end that are scored during a run.
+_SCORED = 6_000
 
 
 @dataclass(slots=True)
@@ -55,16 +60,13 @@ def resume(recipe: Recipe) -> dict[str, Any]:
     """The checkpoint of an unfinished run, or {} for a new one, whose folder is made."""
     recipe.runs.mkdir(parents=True, exist_ok=True)
     path = recipe.runs / CHECKPOINT
-    saved: dict[str, Any] = torch.load(path, map_location="cpu") if path.exists() else {}
-    return saved
+    return torch.load(path, map_location="cpu") if path.exists() else {}
 
 
 def trained_weights(recipe: Recipe) -> dict[str, Tensor]:
     """The best weights of a run that looked for these, or else the last."""
     best = recipe.runs / BEST
-    saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
-    weights: dict[str, Tensor] = saved["network"]
-    return weights
+    return torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")["network"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def run(
     state = Progress(**{known.name: saved[known.name] for known in fields(Progress) if known.name in saved})
     state.total, before = recipe.tokens, state.seconds
     if saved:
+        learner.network.load_state_dict(saved["network"])
         learner.optimiser.load_state_dict(saved["optimiser"])
     began = saved_at = time.monotonic()
 
@@ -223,7 +226,7 @@ def network_of(recipe: Recipe, windows: Windows) -> JointNetwork:
     network = JointNetwork(shape, recipe.dropout)
     initialise(network)
     words = network.words.weight.data
-    pieces = np.concatenate([text["ids"] for text, _ in windows.texts.values()])[:_READ]
+    pieces = np.concatenate([text["ids"] for text, _ in windows.texts.values()])
     words.copy_(torch.from_numpy(vectors_from_own_text(pieces, words.numpy())))
     return network
 
@@ -233,10 +236,7 @@ def train(
 ) -> JointNetwork:
     """Run or resume a recipe to its end and return the best network; `looks` are those of `run`, and the patience."""
     torch.manual_seed(recipe.seed)
-    network = network_of(recipe, windows)
-    if saved := resume(recipe):
-        network.load_state_dict(saved["network"])
-    network.to(device).train()
+    network = network_of(recipe, windows).to(device).train()
 
     def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:
         batch = windows.batch(rng)

@@ -23,7 +23,9 @@ from cappunc_cli.document.words import Document, Word, speaking_time, spread_tim
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import language
-from cappunc_cli.layout import Limits, cut, render
+from cappunc_cli.layout.caption_files import render
+from cappunc_cli.layout.caption_profiles import Limits
+from cappunc_cli.layout.segmentation import cut
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 
 from torch import Tensor  # noqa: E402
 
-from cappunc_cli.features.train.trainer import CHECKPOINT, Learner, Progress, resume, run  # noqa: E402
+from cappunc_cli.features.train.trainer import CHECKPOINT, Learner, Progress, run  # noqa: E402
 
 
 def trained(
@@ -27,8 +27,6 @@ def trained(
     """The weights after a run that learns a sum; `means` are the scores of the held-out ends."""
     torch.manual_seed(recipe.seed)
     network = torch.nn.Linear(3, 1)
-    if saved := resume(recipe):
-        network.load_state_dict(saved["network"])
     optimiser = torch.optim.AdamW([{"params": network.parameters(), "peak": 0.1}])
 
     def losses(rng: np.random.Generator) -> tuple[list[Tensor], int]:

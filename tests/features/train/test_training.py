@@ -118,7 +118,7 @@ def test_f1_counts_folded_marks() -> None:
 
 def test_words_with_the_same_neighbours_begin_alike_and_rare_ones_as_they_were() -> None:
     pytest.importorskip("torch")
-    from cappunc_cli.features.train.spectral import vectors_from_own_text
+    from cappunc_cli.features.train.network import vectors_from_own_text
 
     rng = np.random.default_rng(3)
     pieces = np.array([[1, 2 + rng.integers(2), 4, 5 + rng.integers(2)] for _ in range(500)]).ravel()
