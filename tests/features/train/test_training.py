@@ -19,6 +19,7 @@ from cappunc_cli.features.train.dataset import (
     Vocabulary,
     Windows,
     build_vocabulary,
+    case_lexicon,
     read_stream,
 )
 from cappunc_cli.features.train.recipe import Recipe
@@ -66,16 +67,30 @@ def test_text_becomes_labels_through_strip(tokenizer: Tokenizer) -> None:
     assert np.flatnonzero(stream.document_ends).tolist() == [11, 14]
 
 
-def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str) -> tuple[Windows, list[str]]:
-    types = Types()
-    stream = read_stream(Corpus([[Turn(text)]]), types)
-    vocabulary, bares = build_vocabulary(types, tokenizer)
-    return Windows(recipe, {"text": stream}, vocabulary), bares
+@pytest.mark.parametrize(
+    ("counts", "lexicon"),
+    [
+        # Words of mixed case in their usual form, and acronyms.
+        (
+            {"iPhone,": 3, "IPhone": 1, "eBay": 2, "BBC.": 9, "bbc": 1, "U.S.": 9, "London": 9, "I": 9},
+            ["BBC", "iPhone"],
+        ),
+        ({"US": 60, "us": 40}, []),
+        # A mixed form that is rarer than the one with a capital is not in it.
+        ({"T-Shirt": 3, "T-shirt": 9, "t-shirt": 50, "X-Men": 9, "X-men": 3}, ["T-shirt", "X-Men"]),
+        ({"DeMarcus": 3, "Demarcus": 4}, []),
+    ],
+)
+def test_a_lexicon_has_the_usual_forms(counts: dict[str, int], lexicon: list[str]) -> None:
+    types = {word: number for number, word in enumerate(counts)}
+    assert case_lexicon(types, np.array(list(counts.values()))) == lexicon
 
 
 def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: Tokenizer) -> None:
-    windows, bares = windows_of(recipe, tokenizer, "Unquestionably, Schwarzenegger went. " * 60)
-    batch = windows.batch(np.random.default_rng(0))
+    types = Types()
+    stream = read_stream(Corpus([[Turn("Unquestionably, Schwarzenegger went. " * 60)]]), types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    batch = Windows(recipe, {"text": stream}, vocabulary).batch(np.random.default_rng(0))
     assert batch.ids.shape == (4, 16)
     assert batch.attention.all(), "a training row has no padding"
     ends = {bare: tokenizer.encode(bare, add_special_tokens=False).ids[-1] for bare in set(bares)}
