@@ -35,7 +35,7 @@ class ConfigOptions:
 
     files: Annotated[
         tuple[str, ...],
-        Option("Show the settings for these files (default: those here).", FILES, metavar="FILE", argument=True),
+        Option("Show the settings for these files (default: this directory).", FILES, metavar="FILE", argument=True),
     ] = ()
     as_json: Annotated[bool, Option("Print the settings as JSON.", OUTPUT, name="json")] = False
 

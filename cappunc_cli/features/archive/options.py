@@ -27,7 +27,7 @@ class RayOptions:
         600.0
     )
     file_memory: Annotated[
-        int, Option("With --ray, memory limit of a worker's files.", EXPERT, metavar="MB", least=1)
+        int, Option("With --ray, memory limit of a worker.", EXPERT, metavar="MB", least=1)
     ] = 4096
     metrics_port: Annotated[
         int | None, Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535)
@@ -51,7 +51,7 @@ class Places(Inputs):
 
 @dataclass(frozen=True, slots=True)
 class ArchiveOptions:
-    """Restore an archive: more files than fit into one process.
+    """Restore an archive of many files, here or on a Ray cluster.
 
     SOURCE is one or more directories, patterns or URLs, TARGET the directory
     or URL of the results. Run the same command again to resume.
