@@ -26,9 +26,7 @@ class RayOptions:
     file_timeout: Annotated[float, Option("With --ray, time limit of a file.", EXPERT, metavar="SECONDS", least=1)] = (
         600.0
     )
-    file_memory: Annotated[
-        int, Option("With --ray, memory limit of a worker.", EXPERT, metavar="MB", least=1)
-    ] = 4096
+    file_memory: Annotated[int, Option("With --ray, memory limit of a worker.", EXPERT, metavar="MB", least=1)] = 4096
     metrics_port: Annotated[
         int | None, Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535)
     ] = None
