@@ -120,9 +120,9 @@ def command(name: str, row: Command) -> Any:
     def run(context: typer.Context, **values: Any) -> None:
         given = {key: fields[key].default if value is None else value for key, value in values.items()}
         for key in [key for key, value in values.items() if value is not None and fields[key].kind is not bool]:
-            one = fields[key]
+            one, value = fields[key], values[key]
             try:
-                given[key] = one.verify(tuple(values[key])) if one.kind is tuple else one.read(values[key])
+                given[key] = one.read(value) if one.kind in (int, float) else one.verify(value)
             except ValueError as error:
                 parameter: Any = next(parameter for parameter in context.command.params if parameter.name == key)
                 raise typer.BadParameter(str(error), ctx=context, param=parameter) from error

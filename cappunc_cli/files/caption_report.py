@@ -78,13 +78,12 @@ def _counts(reports: Sequence[Report]) -> list[tuple[str, int]]:
 
 def write_report(reports: Sequence[Report], file: str) -> None:
     """Write all reports to a file or URL: CSV, JSON or HTML, by its suffix. Raises OSError and CappuncError."""
-    made = {".csv": _csv, ".json": _json, ".html": _page}[Path(file).suffix.lower()]
-    write_result(file, shown_utf_8(made(reports)))
-
-
-def _json(reports: Sequence[Report]) -> str:
-    """All reports as JSON."""
-    return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
+    kind = Path(file).suffix.lower()
+    if kind == ".json":
+        text = f"{json.dumps(list(reports), ensure_ascii=False, indent=2)}\n"
+    else:
+        text = _csv(reports) if kind == ".csv" else _page(reports)
+    write_result(file, shown_utf_8(text))
 
 
 def _csv(reports: Sequence[Report]) -> str:

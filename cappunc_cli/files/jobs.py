@@ -81,8 +81,21 @@ class Search:
         is called for unreadable directories, and for pipes found in directories. Raises CappuncError without any file.
         """
         unread: list[OSError] = []
+        entries: list[Entry] = []
+        for name in names:
+            path = Path(name)
+            if name == PIPE:
+                entries.append(Entry(PIPE, "stdin"))
+            elif is_url(name):
+                entries += self._at_url(name)
+            elif not os.path.lexists(path) and is_pattern(name):
+                entries += match_paths(name, unread.append)
+            elif path.is_dir():
+                entries += self._in_directory(path, unread.append)
+            else:
+                entries.append(Entry(name, path.name))
         named, jobs = set(names), dict[tuple[str, Path], Job]()
-        for entry in (entry for name in names for entry in self._expand(name, unread.append)):
+        for entry in entries:
             relative = (_path_below(entry.source, self.below) if self.below else None) or Path(entry.relative)
             found = entry.source not in named
             job = Job(entry.source, None, found, relative, size=entry.size, tag=entry.tag)
@@ -96,24 +109,14 @@ class Search:
             raise refused[-1]
         return list(jobs.values())
 
-    def _expand(self, name: str, unread: Callable[[OSError], None]) -> Iterator[Entry]:
-        path = Path(name)
-        if name == PIPE:
-            yield Entry(PIPE, "stdin")
-        elif is_url(name):
-            yield from self._expand_url(name)
-        elif not os.path.lexists(path) and is_pattern(name):
-            yield from match_paths(name, unread)
-        elif not path.is_dir():
-            yield Entry(name, path.name)
-        else:
-            output = None if self.output in (None, PIPE) or is_url(self.output) else Path(self.output or "")
-            for folder, folders, names in os.walk(path, onerror=unread):
-                folders[:] = sorted(f for f in folders if f[0] != "." and not _is_same(Path(folder, f), output))
-                for file in self._select(sorted(names)):
-                    yield from _no_pipe(Path(folder, file), path, unread)
+    def _in_directory(self, path: Path, unread: Callable[[OSError], None]) -> Iterator[Entry]:
+        output = None if self.output in (None, PIPE) or is_url(self.output) else Path(self.output or "")
+        for folder, folders, names in os.walk(path, onerror=unread):
+            folders[:] = sorted(f for f in folders if f[0] != "." and not _is_same(Path(folder, f), output))
+            for file in self._select(sorted(names)):
+                yield from _no_pipe(Path(folder, file), path, unread)
 
-    def _expand_url(self, url: str) -> Iterator[Entry]:
+    def _at_url(self, url: str) -> Iterator[Entry]:
         if is_pattern(url):
             yield from match_url(url)
         elif is_url_directory(url):

@@ -136,7 +136,7 @@ class Worker:
             self.reporter.begin(job.name)
         try:
             text, encoding = decode(data, self.request.encoding)
-            opened = fixer.open(self.request.read(text, job.name), job.name, encoding)
+            opened = fixer.open(self.request.read(text, job.source), encoding=encoding)
             if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
                 refuse_name(job, opened.document)
             new = opened.restore()
@@ -335,11 +335,8 @@ class Run:
         return files_done(self.known + self.statuses.total(), self.asked, resumable)
 
     def summarise(self) -> None:
-        """Print a summary, if there are many files or some were up to date, and how many failed."""
-        failed = self.statuses["failed"]
-        if self.stopped:
-            return
-        if failed and self.asked > 1:
+        """Print how many of several files failed, and a summary if there are many or some were up to date."""
+        if failed := self.statuses["failed"]:
             self.reporter.error(f"{failed} of {self.asked} files failed")
         if self.asked > _FILES_LISTED or self.known:
             spent = f"{self.words:,} words in {self.seconds:.1f} s, {self.pace(self.words)}"

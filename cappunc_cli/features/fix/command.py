@@ -52,7 +52,8 @@ def fix(context: typer.Context, options: FixOptions) -> None:
         count = min(options.jobs or 1, len(todo))
         several = count > 1 and options.model.engine == NETWORK and not any(is_pipe(job.source) for job in todo)
         run.over(todo, in_processes(count) if several else None)
-    run.summarise()
+    if (run.asked > 1 or run.known) and not run.stopped:
+        run.summarise()
     if terms is not None and not (run.known or run.stopped):
         terms.report(reporter)  # which terms earlier runs found is not recorded
     if reporter.errors:
