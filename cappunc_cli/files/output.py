@@ -236,8 +236,6 @@ class Reporter:
     errors: int = 0
     files: int = 0
     done: int = 0
-    #: The file that is worked on.
-    _name: str = ""
     #: The progress bar, while one is shown.
     bar: Progress | None = None
 
@@ -309,16 +307,15 @@ class Reporter:
 
     def begin(self, name: str) -> None:
         """Start on a file."""
-        self._name = name
-        self.advance(0)
+        if self.bar is not None:
+            shown = escape_controls(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}")
+            # The first file is shown at once rather than at the next refresh.
+            self.bar.update(self.bar.task_ids[0], description=shown, refresh=not self.done)
 
     def advance(self, read: int, before: int = 0, words: int = 1) -> None:
         """Show the share of the file's words that models have read: now, and `before` in other stretches."""
         if self.bar is not None:
-            name, done = self._name, self.done + min((before + read) / words, 1.0)
-            shown = escape_controls(name if len(name) <= _NAME_WIDTH else f"…{name[1 - _NAME_WIDTH :]}")
-            # The first file is shown at once rather than at the next refresh.
-            self.bar.update(self.bar.task_ids[0], description=shown, completed=done, refresh=not done)
+            self.bar.update(self.bar.task_ids[0], completed=self.done + min((before + read) / words, 1.0))
 
     def finish(self) -> None:
         """Mark a file as done."""

@@ -129,7 +129,7 @@ def proposed(*texts: str) -> list[tuple[str, int]]:
     finder = TermFinder()
     for tokens in split:
         finder.add(tokens, [False] * len(tokens), language("en"))
-    return [(candidate.term, candidate.count) for candidate in finder.candidates()]
+    return finder.candidates()
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
                 cause = getattr(error, "cause", None)
                 if isinstance(cause, CappuncError):
                     raise cause from error
-                deaths, reason = 2, f"nothing written, this is a bug: {_line(cause or error)}"
+                said = str(cause or error).strip() or type(cause or error).__name__
+                deaths, reason = 2, f"nothing written, this is a bug: {said.splitlines()[-1].strip()}"
             except ray.exceptions.RayError as error:
                 deaths, reason = deaths + 1, f"its process died ({type(error).__name__}), perhaps out of memory"
                 if time.monotonic() - since >= options.file_timeout:
@@ -155,11 +156,6 @@ def run_group(told: list[Any], group: list[Job]) -> list[Result]:
 
         _worker = RayWorker(*ray.get(told[0]))
     return _worker.run(group)
-
-
-def _line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
 
 
 class RayMetrics:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import typer
 
@@ -38,10 +38,10 @@ def glossary(context: typer.Context, options: GlossaryOptions) -> None:
     finder = TermFinder()
     for found_words in work_on(jobs, request, words, reporter, restore=False):
         finder.add(*found_words)
-    found = [candidate for candidate in finder.candidates() if candidate.count >= options.least]
+    found = [(term, count) for term, count in finder.candidates() if count >= options.least]
     if options.as_json:
-        write_json([asdict(candidate) for candidate in found])
+        write_json([{"term": term, "count": count} for term, count in found])
     else:
-        write_text("".join(f"{c.count}\t{c.term}\n" if options.counts else f"{c.term}\n" for c in found))
+        write_text("".join(f"{count}\t{term}\n" if options.counts else f"{term}\n" for term, count in found))
     if reporter.errors:
         raise typer.Exit(1)

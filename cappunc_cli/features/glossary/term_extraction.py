@@ -27,14 +27,6 @@ _MIN_LINE = 3
 _WITHIN, _AFTER_COMMA, _OPENED, _START = range(4)
 
 
-@dataclass(frozen=True, slots=True)
-class TermCandidate:
-    """A term in its most frequent spelling, and how often it occurs."""
-
-    term: str
-    count: int
-
-
 def is_cased(texts: Sequence[str]) -> bool:
     """Whether a text, which has words, has capitals and marks that can be trusted."""
     bare, labels = zip(*map(strip, texts), strict=True)
@@ -109,8 +101,8 @@ class TermFinder:
             self._terms.setdefault(fold(term), Counter())[term] += 1
         run.clear()
 
-    def candidates(self) -> list[TermCandidate]:
-        """The terms by decreasing frequency, then in alphabetical order."""
+    def candidates(self) -> list[tuple[str, int]]:
+        """The terms in their most frequent spelling, with their counts: the most frequent first, then by alphabet."""
         starts: Counter[str] = Counter()
         within: Counter[str] = Counter()
         for start, count in self._starts.items():
@@ -120,14 +112,14 @@ class TermFinder:
             else:
                 # The first word may not be part of the name: `Then Peter went`.
                 within[rest] += count
-        found = []
+        found: list[tuple[str, int]] = []
         for key, forms in self._terms.items():
             term, _ = min(forms.items(), key=lambda form: (-form[1], form[0]))
             certain = forms.total() + within[key]
             count = certain + starts[key]
             if count >= _MIN_SHARE * (count + self._lower[key]) and starts[key] <= _MAX_STARTS * certain:
-                found.append(TermCandidate(term, count))
-        return sorted(found, key=lambda candidate: (-candidate.count, fold(candidate.term)))
+                found.append((term, count))
+        return sorted(found, key=lambda one: (-one[1], fold(one[0])))
 
 
 def layout_breaks(words: Sequence[Word]) -> list[bool]:
