@@ -102,14 +102,17 @@ def find_missing(passage: Passage, patchy: bool = True) -> Missing:
     expected[:, _END] *= np.where(tails, 1 - _left_open(expected, kinds, tails), np.float32(1))
     expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
     capitals = _expect_capitals(passage, cases, kinds, expected)
-    by_marks = _mark_likelihoods(expected, kinds) ** _weights(passage.bare, expected)[:, None]
+    by_marks = _mark_likelihoods(passage.bare, expected, kinds)
     by_marks, by_case = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
     ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _MISSING
-    upper = _in_upper_case(passage, cases, ended, by_case[:, -1] > 0.5)
+    neutral = text.has[WordProperty.NO_CASE] | (text.has[WordProperty.ONE_LETTER] & (cases > LOWER))
+    upper = np.zeros(len(cases), np.bool_)
+    if (neutral | (cases == UPPER)).any():
+        upper = _in_upper_case(passage, cases, neutral, ended, by_case[:, -1] > 0.5)
     style = writing_style(passage.bare, cases, marks)
     bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)
     # Title Case says as little as upper case, unless it is that of headlines with marks.
@@ -151,29 +154,25 @@ def _left_open(expected: Floats, kinds: Numbers, tails: Flags) -> float:
     return min(1 - float(at_tails / elsewhere), tuned.MOST_OPEN) if surely else 0.0
 
 
-def _weights(bare: Sequence[str], expected: Floats) -> Floats:
-    """How much the marks at each place [n] count as evidence: less beside words at which many are expected in all."""
+def _mark_likelihoods(bare: Sequence[str], expected: Floats, kinds: Numbers) -> Floats:
+    """The likelihoods [n, states] of the existing marks in each state of marks.
+
+    The places beside words at which many marks are expected in all count less.
+    """
     numbers: dict[str, int] = {}
     word = np.fromiter([numbers.setdefault(text, len(numbers)) for text in bare], np.intp, len(bare))
-    within = expected[:, _WITHIN]
+    none, within, end = expected.T
     after = np.bincount(word, within)[word]
     before = np.append(np.bincount(word[1:], within[:-1], len(numbers))[word[1:]], 0)
     weight = tuned.ONE_WORD / np.maximum(np.maximum(after, before), tuned.ONE_WORD)
-    found: Floats = (1 - (1 - weight) * within / (within + expected[:, _END])).astype(np.float32)
-    return found
-
-
-def _mark_likelihoods(expected: Floats, kinds: Numbers) -> Floats:
-    """The likelihoods [n, states] of the existing marks in each state of marks."""
-    within, ends = _WITHIN_SHARES, _SHARES[_END_SHARES]
-    missing = expected[:, :1] + expected[:, 1:2] * (1 - within) + expected[:, 2:] * (1 - ends)
-    likelihoods: Floats = np.where(
-        (kinds == _NO_MARK)[:, None],
-        missing,
-        np.where((kinds == _WITHIN)[:, None], expected[:, 1:2] * within, expected[:, 2:] * ends),
-    )
+    weight = 1 - (1 - weight) * within / (within + end)
+    within_shown, end_shown = expected[:, 1:2] * _WITHIN_SHARES, expected[:, 2:] * _SHARES[_END_SHARES]
+    missing = none[:, None] + expected[:, 1:2] * (1 - _WITHIN_SHARES) + expected[:, 2:] * (1 - _SHARES[_END_SHARES])
+    shown = np.where((kinds == _WITHIN)[:, None], within_shown, end_shown)
+    likelihoods = np.where((kinds == _NO_MARK)[:, None], missing, shown)
     likelihoods[kinds == _OTHER] = 1
-    return likelihoods
+    weighed: Floats = (likelihoods ** weight[:, None]).astype(np.float32)
+    return weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,14 +245,15 @@ def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> 
     return found
 
 
-def _in_upper_case(passage: Passage, cases: Numbers, ended: Flags, likely: Flags) -> Flags:
-    """Which words are in a stretch in upper case, [n], given where that is `likely`, and after which words one ends.
+def _in_upper_case(passage: Passage, cases: Numbers, neutral: Flags, ended: Flags, likely: Flags) -> Flags:
+    """Which words are in a stretch in upper case, [n], given where that is `likely`.
+
+    Given also the words that are `neutral`, as they look the same in other text, and those that `ended` a sentence.
 
     A few such words amid good text are a sign, a title or a shout, unless they are whole cues in a sentence that
     goes on in good case.
     """
-    text, found = passage.posteriors, np.zeros(len(cases), np.bool_)
-    neutral = text.has[WordProperty.NO_CASE] | (text.has[WordProperty.ONE_LETTER] & (cases > LOWER))
+    found = np.zeros(len(cases), np.bool_)
     for start, stop in runs(likely):
         upper = int(((cases == UPPER) | neutral)[start:stop].sum())
         is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)
