@@ -12,7 +12,7 @@ from pathlib import Path
 from rules import rules
 
 from cappunc_cli import formats
-from cappunc_cli.formats.cues import timing
+from cappunc_cli.formats.srt_vtt import timing
 from cappunc_cli.restoration.models.model import Model
 from cappunc_cli.restoration.pipeline import restore
 

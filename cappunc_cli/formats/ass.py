@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 
-from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cue_reader import merge_copies, set_inline_times
-from cappunc_cli.formats.cues import Cue, milliseconds
+from cappunc_cli.formats.cues import Cue, milliseconds, spoken_once
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import split_lines
 
@@ -27,19 +25,6 @@ _DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?>(?:\\(?!p[1-9])[^{}\\]*+)*)\\p[1-9][^{}]*
 _HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN_WITHOUT_ENTITIES.pattern}")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
-
-
-def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
-    """The words of the first layer, with those of the other layers as copies."""
-    found: dict[object, list[Word]] = {}
-    for number, group in groupby(words, key=lambda word: word.cue):
-        own, cue = list(group), cues[number]
-        timeless = number if cue.start is None or cue.end is None else None
-        key = (timeless, cue.start, cue.end, cue.speaker, *(strip(word.text)[0] for word in own))
-        first = found.setdefault(key, own)
-        if first is not own:
-            first[:] = [merge_copies(word, other) for word, other in zip(first, own, strict=True)]
-    return chain.from_iterable(found.values())
 
 
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
@@ -64,7 +49,7 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
                 what = "unreadable times" if cue else "a Dialogue line with too few fields"
                 notices.append(Notice(number, what, unread=cue is None))
             if cue:
-                yield cue
+                yield cue._replace(parts=[*_karaoke(text, cue)])
     if not seen and text.strip():
         raise BadInput("no [Events] section")
 
@@ -113,7 +98,9 @@ class Ass(CueFormat):
 
     def read(self, text: str) -> Document:
         """Read an ASS file; a text that several layers show at the same time, such as a shadow, is spoken once."""
-        document = super().read(text)
-        cues = document.detail.cues
-        set_inline_times(document, [span for cue in cues for span in _karaoke(text, cue)])
-        return replace(document, words=list(_spoken_once(document.words, cues)))
+        document, groups = super().read(text), list[tuple[object, list[Word]]]()
+        for number, words in groupby(document.words, key=lambda word: word.cue):
+            start, end, _, speaker, *_ = document.detail.cues[number]
+            timeless = number if start is None or end is None else None
+            groups.append(((timeless, start, end, speaker), list(words)))
+        return replace(document, words=spoken_once(groups))

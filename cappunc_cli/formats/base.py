@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
+from operator import itemgetter
 from typing import ClassVar
 
-from cappunc_cli.document.words import Copy, Document, Notice
+from cappunc_cli.document.words import Copy, Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import guard
-from cappunc_cli.formats.cue_reader import CueReader, cues_are_pieces
-from cappunc_cli.formats.cues import Cue, CueDetail, StampReader, milliseconds
+from cappunc_cli.formats.cues import (
+    STAMP,
+    Cue,
+    CueDetail,
+    CueReader,
+    cues_are_pieces,
+    milliseconds,
+    set_inline_times,
+    stamped_parts,
+)
 from cappunc_cli.formats.markup import HIDDEN, Visible
 from cappunc_cli.formats.speech import speech_in
-from cappunc_cli.formats.splice import changes, edits, placeholders, same_word, shown, splice
+from cappunc_cli.formats.splice import changes, edits, nonempty_lines, placeholders, same_word, shown, splice
 
 #: How often words that are read back otherwise are reverted before nothing is written.
 _ATTEMPTS = 3
+#: In captions, at least one line in so many begins a cue; and how many lines are looked at.
+_LONGEST_CUE, _SEEN = 20, 2000
 
 
 class Format(ABC):
@@ -97,29 +109,8 @@ class RegionFormat(Format):
 
     #: Matches the markup in a cue.
     hidden: re.Pattern[str] = HIDDEN
-    #: Whether a cue without an end is shown until the next one begins.
-    lasting: ClassVar[bool] = False
     #: Whether the text is in codes, and the cues have what they show.
     in_codes: ClassVar[bool] = False
-    #: Makes of a text what reads its inline time stamps, if these are not clock times.
-    clock: Callable[[str], StampReader] | None = None
-
-    def document(self, text: str, cues: Sequence[Cue], notices: Iterable[Notice] = ()) -> Document:
-        """The document of these cues, in the order of the file; a line that rolls up is a copy of its words."""
-        reader = CueReader(text, self.hidden, self.clock(text) if self.clock else milliseconds)
-        # What a decoder shows does not roll, and has whole words; nor do the sentences of speakers.
-        named = any(cue.speaker for cue in cues)
-        in_pieces = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
-        if in_pieces := in_pieces and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
-            reader.read_pieces(cues)
-        else:
-            reader.read(cues)
-            if not named and not self.in_codes and reader.evidence >= 2 and 5 * reader.evidence >= 2 * reader.chances:
-                reader = CueReader(text, reader.hidden, reader.clock, rolling=True)
-                reader.read(cues)
-        detail = CueDetail(cues, self.hidden, not in_pieces, self.lasting, in_pieces)
-        ordered = tuple(sorted(notices, key=lambda notice: notice.line))
-        return Document(self.name, text, reader.words, ordered, reader.turns.names, detail)
 
     #: Writes texts whether or not they would be read back.
     written = Format.write
@@ -130,9 +121,27 @@ class RegionFormat(Format):
         Changes that would be read back as something other than words are left out: cue by cue (guard.py), or where the
         cues have no words of their own, by reading the whole file.
         """
-        detail, old, wanted = document.detail, document.texts, list(texts)
-        if not detail.in_pieces and not self.in_codes:
-            return self.written(document, guard.revert_ambiguous(document, texts))
+        old, wanted, cues = document.texts, list(texts), document.detail.cues
+        if document.detail.in_pieces or self.in_codes:
+            return self._read_back(document, wanted)
+        regions, inside = sorted(cue.text for cue in cues), dict[Span, list[guard.Place]]()
+        for i, word in enumerate(document.words):
+            for copy in word.places:
+                region = regions[bisect_right(regions, copy[0][0], key=itemgetter(0)) - 1]
+                inside.setdefault(region, []).append((i, copy))
+        # A change that is harmless in one copy of a word may be misread in the next.
+        for _ in range(max((len(word.places) for word in document.words), default=0)):
+            for region, places in inside.items():
+                if any(wanted[i] != old[i] for i, _ in places) and (
+                    any(guard.RISKY.match(wanted[i]) for i, _ in places)
+                    or not guard.PLAIN.fullmatch(document.source, *region)
+                ):
+                    guard.revert(document, region, sorted(places, key=itemgetter(1)), wanted)
+        return self.written(document, wanted)
+
+    def _read_back(self, document: Document, wanted: list[str]) -> str:
+        """Write the texts, and revert those that are read back otherwise."""
+        old = document.texts
         for _ in range(_ATTEMPTS):
             output = self.written(document, wanted) if wanted != old else document.source
             again = self.read(output).texts
@@ -150,18 +159,69 @@ class CueFormat(RegionFormat):
 
     #: What to say of a text without any cue, unless it may have none.
     missing: str = ""
+    #: Whether the cues are what a viewer sees.
+    timed: ClassVar[bool] = True
+    #: Whether a cue without an end is shown until the next one begins.
+    lasting: ClassVar[bool] = False
+    #: Matches a line with which a cue begins, if that is how to tell the format.
+    head: re.Pattern[str] | None = None
+
+    def sniff(self, text: str) -> bool:
+        """Whether lines that begin cues are as frequent near the beginning as in captions: prose may quote some."""
+        if self.head is None:
+            return True
+        lines = [line.group() for line in islice(nonempty_lines(text), _SEEN) if not line.group().isspace()]
+        return _LONGEST_CUE * sum(map(bool, map(self.head.match, lines))) >= max(len(lines), 1)
 
     @abstractmethod
     def cues(self, text: str, notices: list[Notice]) -> Iterable[Cue]:
-        """The cues of a text, in the order of their words; what is odd goes to `notices`. Raises BadInput."""
+        """The cues of a text, in the order of the file; what is odd goes to `notices`. Raises BadInput."""
+
+    def clock(self, text: str) -> Callable[[str], int | None]:  # noqa: ARG002
+        """What reads the inline time stamps of a text (ms); None if it is no time."""
+        return milliseconds
 
     def read(self, text: str) -> Document:
-        """The words of all cues; `Word.cue` is the number of the cue, from 0. Raises BadInput."""
+        """The words of all cues, track by track; `Word.cue` is the number of the cue, from 0. Raises BadInput."""
         notices: list[Notice] = []
         cues = list(self.cues(text, notices))
         if not cues and self.missing and text.strip():
             raise BadInput(self.missing)
-        return self.document(text, cues, notices)
+        words, names, in_pieces = list[Word](), dict[int, str](), False
+        for track in dict.fromkeys(cue.track for cue in cues):
+            numbers = [n for n, cue in enumerate(cues) if cue.track == track]
+            reader, in_pieces = self._read_track(text, [cues[n] for n in numbers])
+            turn = words[-1].turn + 1 if words else 0
+            for word in reader.words:
+                word.cue, word.turn = numbers[word.cue], word.turn + turn
+            words += reader.words
+            names |= {turn + n: name for n, name in reader.turns.names.items()}
+        detail = CueDetail(cues, self.hidden, self.timed and not in_pieces, self.lasting, in_pieces)
+        ordered = tuple(sorted(notices, key=lambda notice: notice.line))
+        return Document(self.name, text, words, ordered, names, detail)
+
+    def _read_track(self, text: str, cues: Sequence[Cue]) -> tuple[CueReader, bool]:
+        """The reader of these cues, and whether they are pieces of words."""
+        reader, may_roll = CueReader(text, self.hidden), not self.in_codes and not any(cue.speaker for cue in cues)
+        # What a decoder shows has whole words and does not roll, nor do the sentences of speakers.
+        spaced = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
+        if spaced and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
+            reader.read_pieces(cues)
+            return reader, True
+        for rolling in (False, True)[: 1 + may_roll]:
+            reader = CueReader(text, self.hidden, rolling)
+            for number, cue in enumerate(cues):
+                reader.read(cue, number)
+            if reader.evidence < 2 or 5 * reader.evidence < 2 * reader.chances:
+                break
+        if parts := [part for cue in cues for part in cue.parts]:
+            set_inline_times(text, reader.words, parts)
+        if not self.in_codes and STAMP.search(text):
+            ends = [word.end for word in reader.words]
+            set_inline_times(text, reader.words, [*stamped_parts(text, cues, self.clock(text))])
+            for word, end in zip(reader.words, ends, strict=True):
+                word.end = word.end if end is None else end
+        return reader, False
 
 
 class EncodedFormat(CueFormat):
@@ -182,7 +242,7 @@ class EncodedFormat(CueFormat):
         new, cues, detail = iter(texts), list[Cue](), document.detail
         for cue in detail.cues:
             shown = cue.shown.text
-            changed = ((word.copy, next(new)) for word in speech_in(Visible(shown, [(0, 0, 0)])).words)
+            changed = ((word.places[0], next(new)) for word in speech_in(Visible(shown, [(0, 0, 0)])).words)
             text = splice(shown, (edit for copy, new_text in changed for edit in edits(shown, copy, new_text)))
             cues.append(cue._replace(shown=Visible(text, ())))
         words = [replace(word, text=text) for word, text in zip(document.words, texts, strict=True)]

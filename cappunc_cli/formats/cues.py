@@ -1,44 +1,42 @@
-"""Cues: their times, and what a document remembers of them."""
+"""Cues: their times, and how their words are read.
+
+Rolling captions show a line again above the next one: up to three times, but it is spoken only once. YouTube's
+automatic captions show the finished line above the one in progress, and between two such pairs a cue of 10 ms with only
+the finished line. Conversion to SRT drops the inline stamps, but keeps the repetition. Whisper with `--highlight_words`
+shows a caption again for each of its words, which it underlines.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
+from sys import intern
 from typing import NamedTuple
 
-from cappunc_cli.document.words import Document, Span
-from cappunc_cli.formats.markup import HIDDEN, Visible, visible
-from cappunc_cli.formats.splice import nonempty_lines
+from cappunc_cli.document.labels import fold, strip
+from cappunc_cli.document.words import Document, Span, Word
+from cappunc_cli.formats.markup import HIDDEN, Visible, joined, units, visible
+from cappunc_cli.formats.speech import TOKEN, WORDS_ALONE, Speech, speech_in
+from cappunc_cli.formats.splice import BREAKS
 
-#: In captions, at least one line in so many begins a cue; and how many lines are looked at.
-_LONGEST_CUE, _SEEN = 20, 2000
-_TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 #: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
 _CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
 _SECONDS = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
 _TIME_CODE = re.compile(r"([0-9]{1,3})[:;]([0-9]{2})[:;]([0-9]{2})[:;]([0-9]{2})")
 #: Frames a second of time codes whose rate nobody tells.
 USUAL_RATE = 25.0
-_START = re.compile(rf"\s*({_TIME})\s*\Z")
-_END = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
-# `->`, `—>` and the like are arrows only between two times.
-_ODD_ARROW = re.compile(rf"\s*({_TIME})\s*(?:-{{1,3}}\s?>|[–—=]>|→)\s*({_TIME})(?=\s|\Z)")
-#: Whether a line can be the index of a cue: digits with at most some marks. `2.` has to count as one, or removing the
-#: mark from such a text line would turn it into an index.
-is_index = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z").match
-
-#: Parses an inline time stamp of a format into milliseconds; None if it is not a time.
-StampReader = Callable[[str], int | None]
-
-
-class Timing(NamedTuple):
-    """The times of a timing line (ms), None where unreadable."""
-
-    start: int | None
-    end: int | None
+#: An inline time stamp of WebVTT or LRC.
+STAMP = re.compile(r"<([0-9]+:[0-9:.,]*)>")
+#: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
+_SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
+# A cue this short (ms) cannot be read; it only holds a line.
+_HOLD = 60
+_MARKS = re.compile(r"(?:[^\w\s]|_)+")
+_SHOWN = re.compile(r"[^\W_]")
 
 
 def milliseconds(text: str) -> int | None:
@@ -82,48 +80,12 @@ def time_code(text: str, fps: float | None = None) -> int | None:
     return round((((hours * 60 + minutes) * 60 + seconds) + frames / (fps or USUAL_RATE)) * 1000)
 
 
-def timing(line: str) -> Timing | None:
-    """The times of a line with an arrow; None for any other line."""
-    left, arrow, right = line.partition("-->")
-    if not arrow:
-        odd = _ODD_ARROW.match(line) if ">" in line or "→" in line else None
-        return Timing(milliseconds(odd.group(1)), milliseconds(odd.group(2))) if odd else None
-    start, end = _START.match(left), _END.match(right)
-    return Timing(milliseconds(start.group(1)) if start else None, milliseconds(end.group(1)) if end else None)
-
-
-def are_cues(text: str, is_head: Callable[[str], bool]) -> bool:
-    """Whether lines that begin cues are as frequent near the beginning as in captions: prose may quote some."""
-    lines = [line.group() for line in islice(nonempty_lines(text), _SEEN) if not line.group().isspace()]
-    return _LONGEST_CUE * sum(map(is_head, lines)) >= max(len(lines), 1)
-
-
-#: The recording and channel of a row, and its time in seconds (None if unknown).
-RowKey = tuple[str, str, float | None]
-
-
-def are_rows(text: str, row: Callable[[str], RowKey | None]) -> bool:
-    """Whether a text is a table without a header: several rows that agree, and few other lines.
-
-    One line of speech can look like a row (`we lost 3 2 on penalties`); several of the same recording with times in
-    order cannot. `row` parses a line, None where it is no row. After a comment (`;;`) one row is enough.
-    """
-    lines = (found.group().strip(" \t\ufeff") for found in nonempty_lines(text[:100_000]))
-    found = [row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
-    rows = [key for key in found if key is not None]
-    if 5 * len(rows) < 4 * len(found) or not rows:
-        return False
-    if 2 * len({key[:2] for key in rows}) > len(rows):
-        return len(rows) == 1 and text.lstrip(" \t\ufeff").startswith(";;")
-    steps = [(a, b) for (*own, a), (*other, b) in pairwise(rows) if own == other and a is not None and b is not None]
-    return 5 * sum(a <= b for a, b in steps) >= 4 * len(steps)
-
-
 class Cue(NamedTuple):
     """Times in milliseconds, None where unreadable, and the span of the text in the source.
 
     `speaker` is the name in a field beside the text, if there is one. A `repeated` cue is shown several times. `shown`
-    is what the cue shows, where the source has it in codes.
+    is what the cue shows, where the source has it in codes. `parts` are its pieces with times of their own, in order.
+    Cues of several tracks, such as languages, are spoken at the same time, and read track by track.
     """
 
     start: int | None
@@ -132,6 +94,8 @@ class Cue(NamedTuple):
     speaker: str | None = None
     repeated: bool = False
     shown: Visible | None = None
+    parts: Sequence[Cue] = ()
+    track: str = ""
 
     def visible(self, source: str, hidden: re.Pattern[str]) -> Visible:
         """What the cue shows; `hidden` matches the markup in it."""
@@ -172,3 +136,226 @@ def in_time(cues: Sequence[Cue]) -> list[Cue]:
 def is_rolling(document: Document) -> bool:
     """Whether some cues repeat words of those before."""
     return any(len(word.places) > 1 for word in document.words)
+
+
+@dataclass(slots=True)
+class TurnCounter:
+    """Numbers turns; a speaker's name that is repeated starts no new turn.
+
+    A name in capitals, such as `MAN:`, does so after cues without a name: captions repeat it when somebody else has
+    spoken in between.
+    """
+
+    number: int = 0
+    speaker: str = ""
+    #: The speaker of each turn, where named.
+    names: dict[int, str] = field(default_factory=dict)
+    _pending: str | None = field(default=None)
+    _named: int = 0  # the last cue with a name
+
+    def announce(self, speaker: str | None) -> None:
+        """A speaker starts with the next word: a name, "" for an unnamed new speaker, None for no change."""
+        if speaker is not None:
+            self._pending = speaker
+
+    def next(self, speaker: str | None, cue: int = 0) -> int:
+        """The turn of the next word, with which `speaker` starts as in `announce`; `cue` is the number of its cue."""
+        starts = self._pending if speaker is None else speaker
+        if starts is not None:
+            same = starts == self.speaker and not (starts.isupper() and cue > self._named + 1)
+            if not starts or not same:
+                self.number += 1
+                self.speaker = starts
+                if starts:
+                    self.names[self.number] = starts
+            self._named = cue
+        self._pending = None
+        return self.number
+
+
+@dataclass(slots=True)
+class CueReader:
+    """Reads cues into `words`; if `rolling`, lines that a cue repeats are copies of the words before.
+
+    Of the cues with another one before them, which are `chances` to see that captions roll, some are `evidence`.
+    """
+
+    source: str
+    hidden: re.Pattern[str]
+    rolling: bool = False
+    words: list[Word] = field(default_factory=list)
+    turns: TurnCounter = field(default_factory=TurnCounter)
+    chances: int = 0
+    evidence: int = 0
+    #: The lines of the cue before, and its end.
+    _before: list[tuple[int, str]] = field(default_factory=list)
+    _end: int | None = None
+    #: The words in these lines, which may still get copies.
+    _held: list[list[Word]] = field(default_factory=list)
+    _sound_before: bool = False
+
+    def read(self, cue: Cue, number: int) -> None:
+        """Read the next cue."""
+        if cue.shown is None and WORDS_ALONE.fullmatch(self.source, *cue.text):
+            text = self.source[slice(*cue.text)]
+            tokens = TOKEN.finditer(self.source, *cue.text)
+            said = [Word(intern(found[0]), places=((found.span(),),)) for found in tokens]
+            speech = Speech(said, [n for n, line in enumerate(BREAKS.split(text)) for _ in line.split()], {})
+        else:
+            seen = cue.visible(self.source, self.hidden)
+            text, speech = seen.text, speech_in(seen)
+        every: list[tuple[str, list[Word]]] = [(line, []) for line in BREAKS.split(text)]
+        for at, word in zip(speech.lines, speech.words, strict=True):
+            every[at][1].append(word)
+        lines = [(line, words) for line, words in every if words or _SHOWN.search(line)]
+        repeated = self._repeated([(len(words), line) for line, words in lines], cue) if lines else 0
+        if cue.speaker is not None and (lines or not self.rolling):
+            self.turns.announce(cue.speaker)
+        own = self._new(lines, repeated) if self.rolling and lines else speech.words
+        for n, word in enumerate(own, len(speech.words) - len(own)):
+            word.cue, word.turn = number, self.turns.next(speech.speakers.get(n), number)
+        if own:
+            own[0].start, own[0].sound = cue.start, own[0].sound or (self._sound_before and bool(self.words))
+            # A rolling line stays until the next one is complete, so the end of its cue tells nothing.
+            own[-1].end = None if self.rolling else cue.end
+            self.words += own
+            self._sound_before = False
+        self._sound_before |= speech.sound
+        if not self.rolling and len(_SPEAKERS.findall(text)) > 1:
+            self.turns.announce("")
+        if speech.trailing is not None and (len(lines) > repeated or not self.rolling):
+            self.turns.announce(speech.trailing)
+
+    def _repeated(self, shown: Sequence[tuple[int, str]], cue: Cue) -> int:
+        """How many of the first lines of the next cue repeat the last ones of the cue before, but for case and marks.
+
+        `shown` are the numbers of their words and their texts. A repeated `yes` alone does not show that captions roll.
+        """
+        lines = [(count, " ".join(_MARKS.sub("", fold(text)).split())) for count, text in shown]
+        before, ended = self._before, self._end
+        self._before, self._end = lines, cue.end
+        if not before:
+            return 0
+        sizes = range(min(len(before), len(lines), 4), 0, -1)
+        count = next((n for n in sizes if before[-n:] == lines[:n]), 0)
+        hold = cue.start is not None and cue.end is not None and 0 <= cue.end - cue.start <= _HOLD
+        again = cue.start is not None and cue.start == ended and count == len(before)
+        several = sum(words for words, _ in lines) > 1
+        self.chances += 1
+        self.evidence += count > 0 and (hold or len(lines) > count or (again and several))
+        return count
+
+    def _new(self, lines: Sequence[tuple[str, list[Word]]], repeated: int) -> list[Word]:
+        """The words of the lines of a rolling cue that are new; those of the others are copies of the words before."""
+        self._held = self._held[len(self._held) - repeated :]
+        for (_, copies), words in zip(lines, self._held, strict=False):
+            for copy, word in zip(copies, words, strict=True):
+                word.places += copy.places
+        new = [words for _, words in lines[repeated:]]
+        self._held += new
+        return list(chain(*new))
+
+    def read_pieces(self, cues: Sequence[Cue]) -> None:
+        """Read cues of pieces of words as one text; a word may have letters and marks in several cues."""
+        starts = [cue.text[0] for cue in cues]
+        speech = speech_in(joined([cue.visible(self.source, self.hidden) for cue in cues]))
+        last = -1  # the cue in which the word before ends
+        for n, word in enumerate(speech.words):
+            # The time of a mark in a cue of its own is not that of the word, which must not depend on the mark.
+            lettered = [a for a, b in word.places[0] if any(map(str.isalnum, self.source[a:b]))]
+            first, stop = (bisect_right(starts, at) - 1 for at in (lettered[0], lettered[-1]))
+            if first != last:
+                self.turns.announce(cues[first].speaker)
+                word.start = cues[first].start
+            elif n:
+                speech.words[n - 1].end = None
+            word.cue, word.turn, word.end = first, self.turns.next(speech.speakers.get(n), first), cues[stop].end
+            last = stop
+        self.words += speech.words
+
+
+# The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
+# next stamp is silence. Rolling captions have no other trace of a pause.
+_LONGEST_BASE, _LONGEST_LETTER = 250, 90
+
+
+def stamped_parts(text: str, cues: Sequence[Cue], clock: Callable[[str], int | None]) -> Iterator[Cue]:
+    """The parts of cues before, between and after inline time stamps, which `clock` reads (ms)."""
+    for cue in cues:
+        found = ((clock(stamp[1]), *stamp.span()) for stamp in STAMP.finditer(text, *cue.text))
+        stamps = [(time, start, stop) for time, start, stop in found if time is not None]
+        edges = [(cue.start, 0, cue.text[0]), *stamps, (None, cue.text[1], 0)]
+        for (start, _, at), (_, stop, _) in pairwise(edges) if stamps else ():
+            if text[at:stop].strip():
+                yield Cue(start, None, (at, stop))
+
+
+def set_inline_times(source: str, words: Sequence[Word], spans: Sequence[Cue]) -> None:
+    """Give words the times of `spans`, which are in order and do not overlap.
+
+    The first word of a span gets its start, the last one its end. Where a span has no end, its first word ends with the
+    start of the next word, or earlier if that takes too long.
+    """
+    starts = [span.text[0] for span in spans]
+    # The letters of a word decide, as a mark between two spans may come and go.
+    within: list[tuple[Cue | None, Cue | None]] = []
+    for word in words:
+        places = [at for at, _, c in units(source, word.places[0]) if c.isalnum()]
+        within.append((_at(spans, starts, places[0]), _at(spans, starts, places[-1])))
+    open_ended: list[int] = []
+    for i, (word, (first, last)) in enumerate(zip(words, within, strict=True)):
+        begins = i == 0 or within[i - 1][1] is not first
+        ends = i + 1 == len(words) or within[i + 1][0] is not last
+        if first is not None:
+            word.start = first.start if begins else None
+        if last is not None:
+            word.end = last.end if ends else None
+            if last.end is None:
+                open_ended.append(i)
+    for i in open_ended:
+        word, following = words[i], words[i + 1].start if i + 1 < len(words) else None
+        if word.start is not None:
+            longest = word.start + _LONGEST_BASE + _LONGEST_LETTER * len(strip(word.text)[0])
+            word.end = longest if following is None else max(word.start, min(following, longest))
+
+
+def spoken_once(groups: Iterable[tuple[object, Sequence[Word]]]) -> list[Word]:
+    """The words of groups; where one has the key and the words of another before it, they are copies of these.
+
+    Such words are shown at the same time in different places. Of two times the finer one counts.
+    """
+    found: dict[object, Sequence[Word]] = {}
+    for key, words in groups:
+        first = found.setdefault((key, *(strip(word.text)[0] for word in words)), words)
+        for word, other in zip(first, words, strict=True) if first is not words else ():
+            if other.start is not None and other.end is not None:
+                word.start, word.end = other.start, other.end
+            word.places += other.places
+    return list(chain(*found.values()))
+
+
+def _at(spans: Sequence[Cue], starts: Sequence[int], offset: int) -> Cue | None:
+    i = bisect_right(starts, offset) - 1
+    return spans[i] if i >= 0 and offset < spans[i].text[1] else None
+
+
+#: At least this share of the texts begin with a space: of those with one token each, and of longer ones.
+_SHARE_OF_TOKENS, _SHARE_OF_TEXTS = 0.4, 0.8
+#: Fewer texts prove nothing.
+_FEWEST = 4
+
+
+def cues_are_pieces(texts: Sequence[str]) -> bool:
+    """Whether a leading space begins a word in these texts, and a text without one continues the word before.
+
+    False where every text begins with a space, or none; or where a text ends with one, as then the spaces between
+    words are written otherwise.
+    """
+    shown = [text for text in texts if text.strip()]
+    spaced = sum(text[0] == " " for text in shown)
+    if len(shown) < _FEWEST or spaced == len(shown) - (shown[0][0] != " "):
+        return False
+    if any(text[-1].isspace() or "\n" in text for text in shown):
+        return False
+    several = sum(len(text.split()) > 1 for text in shown)
+    return spaced >= (_SHARE_OF_TEXTS if 4 * several > len(shown) else _SHARE_OF_TOKENS) * len(shown)

@@ -10,11 +10,8 @@ no entity.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
 
 from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.document.words import Copy, Document, Span
@@ -23,48 +20,35 @@ from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_spac
 
 _COLON = re.compile("[:：]")
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
-_RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
+RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
 #: it is markup, an address or a sign.
-_PLAIN = re.compile(r"""(?>(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*)""")
+PLAIN = re.compile(r"""(?>(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*)""")
 #: How often the words that are read back otherwise are reverted before the whole region is.
 _ATTEMPTS = 3
 #: The number of a word, and one of its copies.
-_Place = tuple[int, Copy]
+Place = tuple[int, Copy]
 
 
-def revert_ambiguous(document: Document, texts: Sequence[str]) -> list[str]:
-    """The texts without the changes that would be misread; the cues of the document are in the order of the source."""
-    result = list(texts)
-    # A change that is harmless in one copy of a word may be misread in the next.
-    for _ in range(max((len(word.places) for word in document.words), default=0)):
-        for region, places in _places(document):
-            pairs = [(document.words[i].text, result[i]) for i, _ in places]
-            if any(old != new for old, new in pairs) and (
-                any(_RISKY.match(new) for _, new in pairs) or not _PLAIN.fullmatch(document.source, *region)
-            ):
-                _revert_in_region(document, region, places, result)
-    return result
+def revert(document: Document, region: Span, places: Sequence[Place], texts: list[str]) -> None:
+    """Revert as few changes in a region as it takes: new dashes and colons of misread words, then all changes of these.
+
+    `places` are those in the region, in order.
+    """
+    numbers = [i for i, _ in places]
+    for attempt in range(_ATTEMPTS + 2):
+        if not (misread := _misread(document, region, places, texts)):
+            return
+        for i in numbers if attempt >= _ATTEMPTS else [numbers[n] for n in misread]:
+            old = document.words[i].text
+            if attempt == 0:
+                new_dash = texts[i][0] in "—–―" and old[0] not in "—–―"
+                texts[i] = _without_new_colon(old, texts[i][new_dash:])
+            else:
+                texts[i] = old if attempt > _ATTEMPTS else _as_before(old, texts[i])
 
 
-def _places(document: Document) -> Iterator[tuple[Span, Sequence[_Place]]]:
-    """Yield each region with the copies in it, in order."""
-    words, cues = document.words, document.detail.cues
-    if all(len(word.places) == 1 for word in words):
-        for number, group in groupby(enumerate(words), key=lambda pair: pair[1].cue):
-            yield cues[number].text, [(i, word.places[0]) for i, word in group]
-        return
-    # By the regions of the copies, not the cues of the words: a copy may be in another layer, at the start of a line.
-    starts = [cue.text[0] for cue in cues]
-    found: dict[int, list[_Place]] = {}
-    for i, word in enumerate(words):
-        for copy in word.places:
-            found.setdefault(bisect_right(starts, copy[0][0]) - 1, []).append((i, copy))
-    for number, places in sorted(found.items()):
-        yield cues[number].text, sorted(places, key=itemgetter(1))
-
-
-def _misread(document: Document, region: Span, places: Sequence[_Place], texts: Sequence[str]) -> list[int]:
+def _misread(document: Document, region: Span, places: Sequence[Place], texts: Sequence[str]) -> list[int]:
     """Write a region with these texts and read its words back: the numbers of the places whose words are misread.
 
     Beside words that are read where there are none, these are the words before and after.
@@ -78,21 +62,6 @@ def _misread(document: Document, region: Span, places: Sequence[_Place], texts: 
     blocks = [range(start, stop) for same, _, _, start, stop in aligned_blocks(read, wanted) if not same]
     found = (n for block in blocks for n in (block or (block.start - 1, block.start)))
     return [n for n in found if 0 <= n < len(wanted)]
-
-
-def _revert_in_region(document: Document, region: Span, places: Sequence[_Place], texts: list[str]) -> None:
-    """Revert as few changes as it takes: new dashes and colons of the words that are misread, then all of these."""
-    numbers = [i for i, _ in places]
-    for attempt in range(_ATTEMPTS + 2):
-        if not (misread := _misread(document, region, places, texts)):
-            return
-        for i in numbers if attempt >= _ATTEMPTS else [numbers[n] for n in misread]:
-            old = document.words[i].text
-            if attempt == 0:
-                new_dash = texts[i][0] in "—–―" and old[0] not in "—–―"
-                texts[i] = _without_new_colon(old, texts[i][new_dash:])
-            else:
-                texts[i] = old if attempt > _ATTEMPTS else _as_before(old, texts[i])
 
 
 def _as_before(old: str, new: str) -> str:

@@ -12,14 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import groupby, pairwise
 
 from cappunc_cli.document.labels import FOLD, TERMINAL, Label, dress, fold, strip
-from cappunc_cli.document.words import Document, Notice, Span, Word
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import CueFormat, RegionFormat
-from cappunc_cli.formats.cue_reader import merge_copies
-from cappunc_cli.formats.cues import Cue, CueDetail
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, spoken_once
 from cappunc_cli.formats.splice import line_of, split_lines, with_doubled_quotes
 
 _START = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile')
@@ -100,35 +99,30 @@ def _spoken(source: str, interval: Cue) -> bool:
     return bool(text) and fold(strip(text)[0]) not in _SILENCE
 
 
-class TextGrid(RegionFormat):
+class TextGrid(CueFormat):
     """Praat's TextGrid, in long and short form: the words are in intervals of named tiers."""
 
     name = "textgrid"
     suffixes = (".textgrid",)
     signature = _START
     running_text = False
+    timed = False
+
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:  # noqa: ARG002
+        """The intervals of tiers of words, tier by tier. Raises BadInput for text that is not a TextGrid."""
+        found = _tiers(text) if text.strip() else ()
+        spoken = ((name, [cue for cue in own if _spoken(text, cue)]) for name, own in found)
+        tiers = [tier for tier in spoken if tier[1]]
+        return [cue._replace(track=str(i)) for i in spoken_names([name for name, _ in tiers]) for cue in tiers[i][1]]
 
     def read(self, text: str) -> Document:
-        """Read the words of a TextGrid tier by tier, each tier as a turn.
+        """Read the words tier by tier, each tier as a turn.
 
         Tiers with the same words, such as `utterances` and `words`, give one word with two copies.
-        `Word.cue` is the number of the interval, from 0. Raises BadInput for text that is not a TextGrid.
         """
-        if not text.strip():
-            return Document(self.name, text, [], detail=CueDetail([], timed=False))
-        tiers = [(name, [cue for cue in own if _spoken(text, cue)]) for name, own in _tiers(text)]
-        tiers = [tier for tier in tiers if tier[1]]
-        cues, groups, turn = list[Cue](), dict[tuple[str, ...], list[Word]](), 1
-        for i in spoken_names([name for name, _ in tiers]):
-            words = self.document(text, tiers[i][1]).words
-            for word in words:
-                word.cue, word.turn = word.cue + len(cues), word.turn + turn
-            cues += tiers[i][1]
-            turn = words[-1].turn + 1 if words else turn
-            bare = tuple(strip(word.text)[0] for word in words)
-            same = groups.get(bare)
-            groups[bare] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
-        return Document(self.name, text, list(chain(*groups.values())), detail=CueDetail(cues, timed=False))
+        document = super().read(text)
+        tiers = groupby(document.words, key=lambda word: document.detail.cues[word.cue].track)
+        return replace(document, words=spoken_once((None, list(words)) for _, words in tiers), speakers={})
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """Splice new texts of the words into the source, in all tiers that have them."""

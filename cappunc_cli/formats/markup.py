@@ -38,7 +38,6 @@ HARD_SPACE = r"\h"
 #: Stands for a CDATA section, whose text is shown: white space that no word and no mark reaches across.
 SECTION = "\x1c"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
-_STAMP = re.compile(r"<[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,12 @@ class Visible:
 
     Each of `pieces` is (offset in the text, offset in the source, length): the length in the source of what stands for
     one character, such as an entity, and 0 where the source has the text as it is.
-    `stamps` and `voices` are the times and speakers of hidden tags (`<00:01.000>`, `<v Name>`), each with its offset in
-    the text. `annotations` are the spans of ruby text, which is shown above a word and not spoken.
+    `voices` are the speakers of hidden tags (`<v Name>`), each with its offset in the text. `annotations` are the spans
+    of ruby text, which is shown above a word and not spoken.
     """
 
     text: str
     pieces: Sequence[tuple[int, int, int]]
-    stamps: Sequence[tuple[int, str]] = ()
     voices: Sequence[tuple[int, str]] = ()
     annotations: Sequence[Span] = ()
 
@@ -88,7 +86,6 @@ def joined(parts: Sequence[Visible]) -> Visible:
     return Visible(
         "".join(part.text for part in parts),
         [(begin + at, place, length) for begin, part in placed for at, place, length in part.pieces],
-        [(begin + at, stamp) for begin, part in placed for at, stamp in part.stamps],
         [(begin + at, voice) for begin, part in placed for at, voice in part.voices],
     )
 
@@ -97,7 +94,6 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     """The visible text of source[start:stop]. `hidden` matches markup and entities; entities become one character."""
     text: list[str] = []
     pieces: list[tuple[int, int, int]] = []
-    stamps: list[tuple[int, str]] = []
     voices: list[tuple[int, str]] = []
     annotations: list[Span] = []
     annotated: int | None = None  # where an annotation begins that has not ended yet
@@ -124,15 +120,13 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
         add(shown, a, b - a)
         if ruby and token[1] != "/":
             annotated = length
-        if _STAMP.match(token):
-            stamps.append((length, token[1:-1]))
-        elif voice := _VOICE.match(token):
+        if voice := _VOICE.match(token):
             voices.append((length, voice.group(1)))
         at = b
     add(source[at:stop], at, 0)
     if annotated is not None:
         annotations.append((annotated, length))
-    return Visible("".join(text), pieces, stamps, voices, [(a, b) for a, b in annotations if a < b])
+    return Visible("".join(text), pieces, voices, [(a, b) for a, b in annotations if a < b])
 
 
 def _shown(token: str) -> str:

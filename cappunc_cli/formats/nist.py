@@ -7,18 +7,18 @@ FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
 
 from cappunc_cli.document.labels import Label, are_marks, dress, fold, strip
 from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import splice as spans
-from cappunc_cli.formats.base import Format, RegionFormat
-from cappunc_cli.formats.cue_reader import TurnCounter
-from cappunc_cli.formats.cues import Cue, RowKey, are_rows
+from cappunc_cli.formats.base import CueFormat, Format
+from cappunc_cli.formats.cues import Cue, TurnCounter
 from cappunc_cli.formats.nonspeech import belongs, is_address
-from cappunc_cli.formats.splice import BREAKS, split_lines
+from cappunc_cli.formats.splice import BREAKS, nonempty_lines, split_lines
 
 # Five columns and the optional ones; `;;` starts a comment.
 _COLUMNS = re.compile(
@@ -40,7 +40,28 @@ _TAG = re.compile(r";(?=.)")
 _COLUMN = re.compile(r"[^ \t\r\n]*")
 
 
-def _row_key(line: str) -> RowKey | None:
+#: The recording and channel of a row, and its time in seconds (None if unknown).
+_RowKey = tuple[str, str, float | None]
+
+
+def _are_rows(text: str, row: Callable[[str], _RowKey | None]) -> bool:
+    """Whether a text is a table without a header: several rows that agree, and few other lines.
+
+    One line of speech can look like a row (`we lost 3 2 on penalties`); several of the same recording with times in
+    order cannot. `row` parses a line, None where it is no row. After a comment (`;;`) one row is enough.
+    """
+    lines = (found.group().strip(" \t\ufeff") for found in nonempty_lines(text[:100_000]))
+    found = [row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
+    rows = [key for key in found if key is not None]
+    if 5 * len(rows) < 4 * len(found) or not rows:
+        return False
+    if 2 * len({key[:2] for key in rows}) > len(rows):
+        return len(rows) == 1 and text.lstrip(" \t\ufeff").startswith(";;")
+    steps = [(a, b) for (*own, a), (*other, b) in pairwise(rows) if own == other and a is not None and b is not None]
+    return 5 * sum(a <= b for a, b in steps) >= 4 * len(steps)
+
+
+def _row_key(line: str) -> _RowKey | None:
     found = _ROW.fullmatch(line)
     return None if found is None else (found[1], found[2], None if found[3] == "*" else float(found[3]))
 
@@ -181,7 +202,7 @@ class Ctm(Format):
 
     def sniff(self, text: str) -> bool:
         """Whether the text consists of rows that agree."""
-        return are_rows(text, _row_key)
+        return _are_rows(text, _row_key)
 
     def read(self, text: str) -> Document:
         """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.
@@ -247,7 +268,7 @@ _NOT_SCORED = re.compile(
 _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 
-def _segment_key(line: str) -> RowKey | None:
+def _segment_key(line: str) -> _RowKey | None:
     row = _SEGMENT.match(line)
     if row is None or float(row[4]) > float(row[5]):
         return None
@@ -256,24 +277,21 @@ def _segment_key(line: str) -> RowKey | None:
     return (row[1], row[2], float(row[4])) if speaker else None
 
 
-class Stm(RegionFormat):
+class Stm(CueFormat):
     """NIST's STM, one segment per line: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`."""
 
     name = "stm"
     suffixes = (".stm",)
     hidden = _NOT_SCORED
+    timed = False
 
     def sniff(self, text: str) -> bool:
         """Whether the text consists of rows that agree."""
-        return are_rows(text, _segment_key)
+        return _are_rows(text, _segment_key)
 
-    def read(self, text: str) -> Document:
-        """Read an STM file. `Word.cue` is the number of the segment; a new file, channel or speaker is a new turn.
-
-        Raises BadInput where there is text but no row.
-        """
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The segments; a new file, channel or speaker is another turn. Raises BadInput where no line is a row."""
         cues: list[Cue] = []
-        notices: list[Notice] = []
         rows = 0
         for number, (start, stop) in enumerate(split_lines(text), 1):
             if found := _SEGMENT.match(text, start, stop):
@@ -285,6 +303,9 @@ class Stm(RegionFormat):
                 notices.append(Notice(number, "not a row of file, channel, speaker, times", unread=True))
         if not rows and notices:
             raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
-        document = self.document(text, cues, notices)
-        names = {turn: name.split()[-1] for turn, name in document.speakers.items()}
-        return replace(document, speakers=names, detail=replace(document.detail, timed=False))
+        return cues
+
+    def read(self, text: str) -> Document:
+        """Read an STM file, with the names of the speakers alone."""
+        document = super().read(text)
+        return replace(document, speakers={turn: name.split()[-1] for turn, name in document.speakers.items()})

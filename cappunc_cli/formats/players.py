@@ -6,11 +6,12 @@ MicroDVD: http://www.sourceforge.net/projects/microdvd; the others have no speci
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from cappunc_cli.document.words import Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, StampReader, are_cues, milliseconds, time_code
+from cappunc_cli.formats.cues import Cue, milliseconds, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import line_of, nonempty_lines, split_lines
 
@@ -114,12 +115,9 @@ class Sbv(CueFormat):
     name = "sbv"
     suffixes = (".sbv",)
     signature = re.compile(rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
+    head = re.compile(rf"{_TIMING.pattern}|{_MISTYPED.pattern}")
     hidden = _SBV_HIDDEN
     missing = "no times such as 0:00:01.000,0:00:02.000"
-
-    def sniff(self, text: str) -> bool:
-        """Whether pairs of times are as frequent as in captions."""
-        return are_cues(text, lambda line: (_TIMING.match(line) or _MISTYPED.match(line)) is not None)
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The cues after pairs of times."""
@@ -153,24 +151,6 @@ _OFFSET = re.compile(r"^[ \t\ufeff]*\[offset:[ \t]*([+-]?[0-9]{1,9})[ \t]*\]", r
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
 
-def _lrc_clock(text: str) -> StampReader:
-    """Reads the stamps of a text, which may have a colon before the hundredths: `<01:02:50>` has no hours.
-
-    All is sung earlier by the offset that the text states (ms).
-    """
-    stated = _OFFSET.search(text)
-    offset = int(stated[1]) if stated else 0
-
-    def read(stamp: str) -> int | None:
-        if found := _WHOLE_TIME.fullmatch(stamp):
-            time: int | None = (int(found[1]) * 60 + int(found[2])) * 1000 + int((found[3] or "").ljust(3, "0"))
-        else:
-            time = milliseconds(stamp)
-        return None if time is None else max(time - offset, 0)
-
-    return read
-
-
 class Lrc(CueFormat):
     """LRC lyrics: `[00:12.34]text`, with one stamp for each time that the line is sung."""
 
@@ -184,12 +164,28 @@ class Lrc(CueFormat):
     )
     lasting = True
     missing = "no stamp such as [00:12.34]"
-    clock = staticmethod(_lrc_clock)
+
+    def clock(self, text: str) -> Callable[[str], int | None]:
+        """Reads the stamps of a text, which may have a colon before the hundredths: `<01:02:50>` has no hours.
+
+        All is sung earlier by the offset that the text states (ms).
+        """
+        stated = _OFFSET.search(text)
+        offset = int(stated[1]) if stated else 0
+
+        def read(stamp: str) -> int | None:
+            if found := _WHOLE_TIME.fullmatch(stamp):
+                time: int | None = (int(found[1]) * 60 + int(found[2])) * 1000 + int((found[3] or "").ljust(3, "0"))
+            else:
+                time = milliseconds(stamp)
+            return None if time is None else max(time - offset, 0)
+
+        return read
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """A line starts when it is first sung; it has an end only if a stamp stands at its end."""
         cues: list[Cue] = []
-        time = _lrc_clock(text)
+        time = self.clock(text)
         for number, (start, stop) in enumerate(split_lines(text), 1):
             at, stamps = start + text.startswith("\ufeff", start, start + (number == 1)), list[str]()
             while found := _STAMP.match(text, at, stop):

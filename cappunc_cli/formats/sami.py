@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 
-from cappunc_cli.document.words import Document, Notice, Word
+from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import RegionFormat
-from cappunc_cli.formats.cues import Cue, CueDetail, seconds
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, seconds
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.splice import line_of
 
@@ -19,8 +19,8 @@ _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
-def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
-    """Each <P> without its end, and its class (that is, its language)."""
+def _paragraphs(text: str, notices: list[Notice]) -> Iterator[Cue]:
+    """Each <P> without its end; its class, that is its language, is the track."""
     start: int | None = None
     speaker: str | None = None
     synced = False
@@ -35,43 +35,39 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[tuple[str, Cue]]:
             if start is None:
                 notices.append(Notice(line_of(text, tag.start()), "a SYNC without a readable Start"))
             if text[slice(*place)].strip():
-                yield "", Cue(start, None, place)
+                yield Cue(start, None, place)
         elif name == "P" and synced:
             if attributes.get("id", "").lower() == "source":
                 # `<P ID=Source>Ada Byron` names the speaker of the next paragraph.
                 speaker = visible(text, *place).text.strip() or None
             else:
-                yield attributes.get("class", "").lower(), Cue(start, None, place, speaker)
+                yield Cue(start, None, place, speaker, track=attributes.get("class", "").lower())
                 speaker = None
 
 
-class Sami(RegionFormat):
+class Sami(CueFormat):
     """SAMI: `<SYNC Start=…>` followed by paragraphs, in one language or several."""
 
     name = "sami"
     suffixes = (".smi", ".sami")
     signature = _START
+    lasting = True
 
-    def read(self, text: str) -> Document:
-        """Read a SAMI file, class by class. `Word.cue` is the number of the paragraph, from 0.
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """The paragraphs. Raises BadInput where there is neither a <SYNC> nor a <BODY>.
 
         A paragraph is shown until the next one of its class; one with just an `&nbsp;` ends the one before.
-        Raises BadInput where there is neither a <SYNC> nor a <BODY>.
         """
-        notices: list[Notice] = []
-        found = list(_paragraphs(text, notices))
-        if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
+        cues = list(_paragraphs(text, notices))
+        if not cues and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
             raise BadInput("neither <SYNC Start=…> nor <BODY>")
         starts: dict[str, int | None] = {}
-        cues: list[Cue] = []
-        for track, cue in reversed(found):
-            cues.append(cue._replace(end=starts.get(track)))
-            starts[track] = cue.start
-        cues.reverse()
-        words: list[Word] = []
-        for track in dict.fromkeys(track for track, _ in found):
-            numbers = [i for i, (own, _) in enumerate(found) if own == track]
-            turn = words[-1].turn + 1 if words else 0
-            for word in self.document(text, [cues[i] for i in numbers]).words:
-                words.append(replace(word, cue=numbers[word.cue], turn=turn + word.turn))
-        return Document(self.name, text, words, tuple(notices), detail=CueDetail(cues, lasting=True))
+        for number in reversed(range(len(cues))):
+            cue = cues[number]
+            cues[number] = cue._replace(end=starts.get(cue.track))
+            starts[cue.track] = cue.start
+        return cues
+
+    def read(self, text: str) -> Document:
+        """Read a SAMI file, class by class. The names of speakers stay part of the text."""
+        return replace(super().read(text), speakers={})

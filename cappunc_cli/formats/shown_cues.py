@@ -11,7 +11,7 @@ from cappunc_cli.document.words import Document, Span, speaking_time
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible
-from cappunc_cli.formats.speech import scan
+from cappunc_cli.formats.speech import scan, speech_in
 from cappunc_cli.formats.splice import BREAKS, Edit, line_of, splice
 
 
@@ -94,15 +94,16 @@ def _edits(
     document: Document, region: Span, line_starts: Callable[[Sequence[str]], Sequence[int]], newline: str
 ) -> Sequence[Edit]:
     source, hidden = document.source, document.detail.hidden
-    speech = scan(source, *region, hidden)
-    texts = [word.text for word in speech.words]
-    ends = ((before.copy[-1][1], after.copy[0][0]) for before, after in pairwise(speech.words))
+    seen = visible(source, *region, hidden)
+    words = speech_in(seen).words
+    texts = [word.text for word in words]
+    ends = ((before.places[0][-1][1], after.places[0][0][0]) for before, after in pairwise(words))
     gaps = [visible(source, *end, hidden) for end in ends]
     places = [gap.copy(0, len(gap.text)) for gap in gaps]
     # `a<br>b`, a no-break space
     if not all(_SPACE.fullmatch(gap.text) for gap in gaps) or not all(source[a:b].isspace() for a, b in chain(*places)):
         return ()
-    if not gaps or "".join("".join(texts).split()) != "".join(speech.visible.text.split()):
+    if not gaps or "".join("".join(texts).split()) != "".join(seen.text.split()):
         return ()
     first = set(line_starts(texts))
     edits = [

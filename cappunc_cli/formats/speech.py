@@ -12,16 +12,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from sys import intern
 from typing import NamedTuple
 
 from cappunc_cli.document.labels import MARKS, TERMINAL, strip
-from cappunc_cli.document.words import Copy, Span
+from cappunc_cli.document.words import Span, Word
 from cappunc_cli.formats.markup import HIDDEN, SECTION, Visible, has_entity, visible
 from cappunc_cli.formats.nonspeech import are_signs, find_nonspeech, has_letters, is_address, last_marks
 from cappunc_cli.formats.splice import BREAKS
 
-_TOKEN = re.compile(r"\S+")
+#: A run of characters that are not white space.
+TOKEN = re.compile(r"\S+")
 #: Matches a text of words and nothing else, such as most captions. `scan` would find just these words, split at white
 #: space: markup in any format has a bracket, a backslash, an ampersand or an invisible character, and the words have no
 #: marks but those that cannot make an address of them.
@@ -34,31 +35,16 @@ _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛
 _AFTER_BRACKET = re.compile(r"(?<=[)\]）］】])(?:(?:[,.?!;…—。，？！\"”»›]|--)+|[ \xa0\u202f][?!;]+[\"”»›]*)(?!\S)")
 
 
-class SpokenWord(NamedTuple):
-    """A word: its text, its place, and its line in the scanned region (from 0).
+class Speech(NamedTuple):
+    """The words of a region, without times, and the line of each in it (from 0).
 
-    `speaker` is the name of a speaker who starts with this word, '' for a new speaker without a name,
-    and None otherwise. `stamp` is the inline time stamp before the word, as written. `sound` tells that a sound is
-    heard between the word before and this one; `followed`, that something comes after the word that is not
-    a word but belongs to the sentence, such as an address; `preceded`, that an address or a blank comes before it.
+    `speakers` are the names of those who start with a word, by its number, "" for a new speaker without a name.
+    `trailing` and `sound` tell of a speaker's label and a sound after the last word.
     """
 
-    text: str
-    copy: Copy
-    line: int
-    speaker: str | None = None
-    stamp: str | None = None
-    sound: bool = False
-    followed: bool = False
-    preceded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """The words of a region; `trailing` and `sound` tell of a speaker's label and a sound after the last word."""
-
-    words: Sequence[SpokenWord]
-    visible: Visible
+    words: list[Word]
+    lines: list[int]
+    speakers: Mapping[int, str]
     trailing: str | None = None
     sound: bool = False
 
@@ -69,30 +55,25 @@ def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -
 
 
 def speech_in(seen: Visible) -> Speech:
-    """The words of a visible text with their lines, speakers and stamps, in one pass over each list."""
-    masks, speakers, sounds = find_nonspeech(seen.text)
+    """The words of a visible text with their lines and speakers, in one pass over each list."""
+    masks, named, sounds = find_nonspeech(seen.text)
     if seen.annotations:
         apart = (mask for mask in masks if not any(a < mask[1] and mask[0] < b for a, b in seen.annotations))
         masks = sorted([*apart, *seen.annotations])
     if seen.voices:
-        speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
+        named = sorted([*named, *seen.voices], key=lambda event: event[0])
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
-    stamps = seen.stamps
-    words: list[SpokenWord] = []
-    line = s = t = n = 0
-    end = -1
+    words, lines, speakers = list[Word](), list[int](), dict[int, str]()
+    line = s = n = 0
     for a, b, beyond, followed, preceded in _word_spans(seen.text, masks, seen.annotations):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
-        while s < len(speakers) and speakers[s][0] <= a:
-            speaker = speakers[s][1] or speaker or ""
+        while s < len(named) and named[s][0] <= a:
+            speaker = named[s][1] or speaker or ""
             s += 1
-        stamp = None
-        while t < len(stamps) and stamps[t][0] <= a:
-            if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
-                stamp = stamps[t][1]
-            t += 1
+        if speaker is not None:
+            speakers[len(words)] = speaker
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n) if sounds else 0
         # The speaker may change between the address and this word.
@@ -100,11 +81,10 @@ def speech_in(seen: Visible) -> Speech:
         text, copy = seen.text[a:b], seen.copy(a, b)
         if beyond is not None:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
-        words.append(SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded))
-        # A stamp before the marks of a word is that of the next one, as it would be without the marks.
-        end = b - len(strip(seen.text[a:b])[1].after) if stamps else b
-    names = [name for _, name in speakers[s:]]
-    return Speech(words, seen, next(filter(None, reversed(names)), "") if names else None, n < len(sounds))
+        words.append(Word(intern(text), places=(copy,), sound=sound, followed=followed, preceded=preceded))
+        lines.append(line)
+    names = [name for _, name in named[s:]]
+    return Speech(words, lines, speakers, next(filter(None, reversed(names)), "") if names else None, n < len(sounds))
 
 
 def _word_spans(
@@ -188,10 +168,10 @@ def _with_marks(text: str, word: Span, end: int) -> Span:
 def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
     """Tokens, split at masks; each mask gives an empty run."""
     if not masks:
-        yield from map(re.Match.span, _TOKEN.finditer(text))
+        yield from map(re.Match.span, TOKEN.finditer(text))
         return
     m = 0
-    for found in _TOKEN.finditer(text):
+    for found in TOKEN.finditer(text):
         a, stop = found.span()
         while m < len(masks) and masks[m][1] <= a:
             m += 1

@@ -13,16 +13,33 @@ from typing import NamedTuple
 from cappunc_cli.document.words import Notice, Span
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import CueFormat
-from cappunc_cli.formats.cues import Cue, Timing, are_cues, is_index, timing
+from cappunc_cli.formats.cues import Cue, milliseconds
 from cappunc_cli.formats.splice import split_lines
 
+_TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
+_START_TIME = re.compile(rf"\s*({_TIME})\s*\Z")
+_END_TIME = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
+# `->`, `—>` and the like are arrows only between two times.
+_ODD_ARROW = re.compile(rf"\s*({_TIME})\s*(?:-{{1,3}}\s?>|[–—=]>|→)\s*({_TIME})(?=\s|\Z)")
+#: Whether a line can be the index of a cue: digits with at most some marks. `2.` has to count as one, or removing the
+#: mark from such a text line would turn it into an index.
+is_index = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z").match
 # A line with two clock times and no arrow is a timing line beyond repair, not speech.
 _TWO_CLOCKS = re.compile(r"[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}")
-_UNREADABLE = Timing(None, None)
 _ARROWHEAD = re.compile(r"[>→]")
 _DIGIT = re.compile(r"[0-9]")
 #: A line of nothing else looks blank.
 _UNSEEN = " \t\ufeff\xa0\u200b"
+
+
+def timing(line: str) -> tuple[int | None, int | None] | None:
+    """The times of a line with an arrow (ms), None where unreadable; None for any other line."""
+    left, arrow, right = line.partition("-->")
+    if not arrow:
+        odd = _ODD_ARROW.match(line) if ">" in line or "→" in line else None
+        return (milliseconds(odd[1]), milliseconds(odd[2])) if odd else None
+    start, end = _START_TIME.match(left), _END_TIME.match(right)
+    return milliseconds(start[1]) if start else None, milliseconds(end[1]) if end else None
 
 
 class _TimingLine(NamedTuple):
@@ -30,7 +47,7 @@ class _TimingLine(NamedTuple):
 
     line: int
     first: int
-    timing: Timing
+    times: tuple[int | None, int | None]
 
 
 def _timing_lines(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
@@ -44,7 +61,7 @@ def _timing_lines(text: str, lines: Sequence[Span]) -> list[_TimingLine]:
         seen = i
         start, stop = lines[i]
         found = timing(text[start:stop])
-        if found is None or (found == _UNREADABLE and not _DIGIT.search(text, start, stop)):
+        if found is None or (found == (None, None) and not _DIGIT.search(text, start, stop)):
             continue  # `a --> b` is speech
         # A number right before a timing line is never speech, even if that leaves the cue before it empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
@@ -67,7 +84,7 @@ def _double_spaced(text: str, lines: Sequence[Span], at: int, last: int) -> bool
 
 def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[int], notices: list[Notice]) -> Cue:
     """The cue after a timing line; `content` are the numbers of its lines that show anything."""
-    start, end = head.timing
+    start, end = head.times
     if start is None or end is None:
         notices.append(Notice(head.line + 1, "unreadable timing line"))
     place = lines[head.line][1]
@@ -94,13 +111,8 @@ class Srt(CueFormat):
 
     name = "srt"
     suffixes = (".srt",)
+    head = re.compile(rf"\s*{_TIME}\s*-->|{_ODD_ARROW.pattern}")
     missing = "no timing line such as 00:00:01,000 --> 00:00:02,000"
-
-    def sniff(self, text: str) -> bool:
-        """Whether some lines have an arrow between two times."""
-        return (">" in text or "→" in text) and are_cues(
-            text, lambda line: (found := timing(line)) is not None and found.start is not None
-        )
 
     def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
         """The cues after timing lines."""
@@ -160,7 +172,7 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> I
             continue
         if has_arrow and end > at + 1 and is_index(rows[end - 1]):
             end -= 1
-        if times.start is None or times.end is None:
+        if None in times:
             notices.append(Notice(at + 1, "unreadable timing line"))
         if has_arrow:
             notices.append(Notice(end + 1, "no blank line before this cue"))
@@ -168,7 +180,7 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> I
             notices.append(Notice(at + 1, "empty cue"))
         shown = end > at + 1 and not _DATA.match(text, lines[at + 1][0])
         place = (lines[at + 1][0], lines[end - 1][1]) if shown else (lines[at][1],) * 2
-        yield Cue(times.start, times.end, place)
+        yield Cue(*times, place)
         at, late = end, True
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from sys import intern
 
 from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.base import RegionFormat
-from cappunc_cli.formats.cue_reader import TurnCounter
-from cappunc_cli.formats.cues import Cue, CueDetail, time_code
+from cappunc_cli.formats.cues import Cue, CueDetail, TurnCounter, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES as HIDDEN
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import BREAKS, line_of, split_lines
@@ -187,11 +185,11 @@ class PlainText(RegionFormat):
             turns.announce("" if heading else speaker)
             cues.append(Cue(None, None, (start + skipped, stop)))
             speech, first = scan(text, start + skipped, stop, HIDDEN), len(words)
-            for word in speech.words:
-                turn, sound = turns.next(word.speaker), sound or word.sound
-                flags = sound, word.followed, word.preceded
-                words.append(Word(intern(word.text), begin, None, number, turn, (word.copy,), *flags))
+            for n, word in enumerate(speech.words):
+                word.start, word.cue, word.turn = begin, number, turns.next(speech.speakers.get(n))
+                word.sound |= sound
                 sound, begin = False, None
+            words += speech.words
             if heading and len(words) > first:
                 words[-1].followed = True  # a heading gets no period
             turns.announce("" if heading else speech.trailing)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.base import RegionFormat
-from cappunc_cli.formats.cue_reader import set_inline_times
-from cappunc_cli.formats.cues import Cue, Timing, seconds
+from cappunc_cli.formats.base import CueFormat
+from cappunc_cli.formats.cues import Cue, seconds
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
@@ -24,6 +23,10 @@ _CLOCK = re.compile(
 _OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
 _NUMBERS = re.compile(r"[0-9]{1,9}")
 _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
+
+
+#: The start and the end (ms), None where unknown.
+_Times = tuple[int | None, int | None]
 
 
 def _milliseconds(text: str, units: Mapping[str, Fraction]) -> int | None:
@@ -52,32 +55,32 @@ def _number(text: str | None) -> int | None:
     return int(found[0]) if found else None
 
 
-def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, Timing]:
+def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, _Times]:
     """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
     units = _units(found[0])
     own = {element: _own_times(element, units, report) for element in found}
     sequences: set[Element | None] = {element for element in found if element.get("timeContainer") == "seq"}
     nested = _relative(found, own) or sequences
-    result: dict[Element | None, Timing] = {None: Timing(None, None)}
+    result: dict[Element | None, _Times] = {None: (None, None)}
     # The end of the last child of each sequence so far, which is where the next one starts.
     reached: dict[Element | None, int | None] = {}
     for element in found:
         outer, (start, end) = result[element.parent], own[element]
-        shift: int | None = (outer.start or 0) if nested else 0
+        shift: int | None = (outer[0] or 0) if nested else 0
         if element.parent in sequences:
             shift, start = reached.get(element.parent, shift), start or 0
         if start is None:
             timing = outer
         elif shift is None:
-            timing = Timing(None, None)
+            timing = (None, None)
         else:
-            timing = Timing(shift + start, None if end is None else shift + end)
+            timing = shift + start, None if end is None else shift + end
         result[element] = timing
-        reached[element.parent] = timing.end
+        reached[element.parent] = timing[1]
     return {element: result[element] for element in found}
 
 
-def _own_times(element: Element, units: Mapping[str, Fraction], report: Callable[[Element, str], None]) -> Timing:
+def _own_times(element: Element, units: Mapping[str, Fraction], report: Callable[[Element, str], None]) -> _Times:
     """The times in the attributes of an element."""
     times: dict[str, int | None] = {}
     for name in ("begin", "end", "dur"):
@@ -86,10 +89,10 @@ def _own_times(element: Element, units: Mapping[str, Fraction], report: Callable
         if text is not None and times[name] is None:
             report(element, f"unreadable {name} time")
     start, end, length = times.values()
-    return Timing(start, (start or 0) + length if end is None and length is not None else end)
+    return start, (start or 0) + length if end is None and length is not None else end
 
 
-def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
+def _relative(found: Sequence[Element], own: dict[Element, _Times]) -> bool:
     """Whether times are relative to those of the enclosing element, as in the standard but not in Apple's files.
 
     They are if more elements seem to start before the enclosing element than after it.
@@ -98,7 +101,7 @@ def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
     starts: dict[Element, int | None] = {}
     for element in found:
         outer = starts[element.parent] if element.parent is not None else None
-        start = own[element].start
+        start = own[element][0]
         if start is not None and outer:
             before += start < outer
             after += start >= outer
@@ -106,7 +109,7 @@ def _relative(found: Sequence[Element], own: dict[Element, Timing]) -> bool:
     return before > after
 
 
-def _timed_spans(found: Sequence[Element], times: dict[Element, Timing]) -> list[Cue]:
+def _timed_spans(found: Sequence[Element], times: dict[Element, _Times]) -> list[Cue]:
     """The innermost <span> elements with times."""
     timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
     outer = {ancestor for element in timed for ancestor in element.ancestors()}
@@ -127,7 +130,7 @@ def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str
     return codes
 
 
-class Ttml(RegionFormat):
+class Ttml(CueFormat):
     """TTML and its profiles DFXP, EBU-TT, IMSC and Apple's lyrics: the words are in <p> elements."""
 
     name = "ttml"
@@ -135,25 +138,28 @@ class Ttml(RegionFormat):
     signature = root("tt")
     hidden = HIDDEN_IN_XML
 
-    def read(self, text: str) -> Document:
-        """Read a TTML file. `Word.cue` is the number of the <p>, from 0; a timed <span> gives its words times.
+    def cues(self, text: str, notices: list[Notice]) -> Iterator[Cue]:
+        """Each <p>; a timed <span> gives its words times.
 
         Raises BadInput for broken XML, and for a DOCTYPE that declares entities or refers to other files.
         """
         found = elements(text)
-        notices: list[Notice] = []
         times = resolve(found, lambda element, what: notices.append(Notice(line_of(text, element.start), what)))
-        cues = []
+        spans = _timed_spans(found, times)
+        starts = [span.text[0] for span in spans]
         for element in found:
             outside = {outer.name for outer in element.ancestors()}
             if element.name == "p" and outside.isdisjoint(("p", "head", "metadata")):
                 if "<![CDATA[" in text[slice(*element.content)]:
                     notices.append(Notice(line_of(text, element.start), "a CDATA section is left alone", unread=True))
                 agents = (outer.get("agent") for outer in (element, *element.ancestors()))
-                cues.append(Cue(*times[element], element.content, next(filter(None, agents), None)))
-        document = self.document(text, cues, notices)
-        set_inline_times(document, _timed_spans(found, times))
-        return replace(document, languages=_languages(found, document.words))
+                parts = spans[slice(*(bisect_left(starts, at) for at in element.content))]
+                yield Cue(*times[element], element.content, next(filter(None, agents), None), parts=parts)
+
+    def read(self, text: str) -> Document:
+        """Read a TTML file, with the languages of its words."""
+        document = super().read(text)
+        return replace(document, languages=_languages(elements(text), document.words))
 
 
 _CUES = ("p", "text")
@@ -164,19 +170,7 @@ def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None
     return seconds(element.get(in_seconds)) if milliseconds is None else milliseconds
 
 
-def _yt_timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Cue]:
-    """The <s> of rows in which some <s> has an offset `t`; it is missing in the first one. Colours have <s> without."""
-    parts = [(e, timed.get(e.parent), e.parent) for e in found if e.name == "s" and e.parent is not None]
-    rows = {row for part, _, row in parts if part.get("t") is not None}
-    # A row is shown until the next ones push it out, so its length does not tell when a word ends.
-    return [
-        Cue(start + (seconds(part.get("t"), 1) or 0), None, part.content)
-        for part, start, row in parts
-        if start is not None and row in rows
-    ]
-
-
-class YouTubeXml(RegionFormat):
+class YouTubeXml(CueFormat):
     """YouTube's XML: srv3 (`<p t d><s t>`, milliseconds), srv2 (`<text t d>`), srv1 (`<text start dur>`, seconds)."""
 
     name = "srv3"
@@ -185,22 +179,30 @@ class YouTubeXml(RegionFormat):
     hidden = HIDDEN_IN_XML
     lasting = True
 
-    def read(self, text: str) -> Document:
-        """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""
+    def cues(self, text: str, notices: list[Notice]) -> list[Cue]:
+        """Each row; the <s> in it have offsets `t`. Raises BadInput for broken XML and where no element has a time."""
         found = elements(text)
         cues: list[Cue] = []
-        timed: dict[Element, int | None] = {}
-        notices: list[Notice] = []
+        inside: dict[Element | None, list[Element]] = {}
+        for part in found:
+            if part.name == "s":
+                inside.setdefault(part.parent, []).append(part)
         for element in found:
             if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
                 continue
             start, length = _time(element, "t", "start"), _time(element, "d", "dur")
             if start is None:
                 notices.append(Notice(line_of(text, element.start), "a caption without a readable time"))
-            cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
-            timed[element] = start
-        if not cues or (text.strip() and all(cue.start is None for cue in cues)):
+            end = None if start is None or length is None else start + length
+            offsets = [part.get("t") for part in inside.get(element, ())]
+            # It is missing in the first one; colours have <s> without. A row is shown until the next ones push it out,
+            # so its length does not tell when a word ends.
+            parts = [
+                Cue(start + (seconds(offset, 1) or 0), None, part.content)
+                for part, offset in zip(inside.get(element, ()), offsets, strict=True)
+                if start is not None and any(offsets)
+            ]
+            cues.append(Cue(start, end, element.content, parts=parts))
+        if not cues or all(cue.start is None for cue in cues):
             raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
-        document = self.document(text, cues, notices)
-        set_inline_times(document, _yt_timed_spans(found, timed))
-        return document
+        return cues

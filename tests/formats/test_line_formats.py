@@ -403,7 +403,7 @@ def test_textgrid_tiers_of_the_same_words_change_together() -> None:
 def test_textgrid_tiers_of_speakers() -> None:
     document = fixture("textgrid/speakers.TextGrid")
     assert spoken(document) == "did you see the hare it ran under the hedge i did not"
-    assert [word.turn for word in document.words] == [1] * 10 + [2] * 3
+    assert [word.turn for word in document.words] == [0] * 10 + [1] * 3
 
 
 @pytest.mark.parametrize("number", ["1e999", "1e300", "-5e8000", '"so"'])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cappunc_cli import formats
-from cappunc_cli.formats.cue_reader import cues_are_pieces
+from cappunc_cli.formats.cues import cues_are_pieces
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.layout.shown_text import shown_texts
 

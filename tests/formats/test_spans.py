@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats
-from cappunc_cli.document.words import Document, Word
+from cappunc_cli.document.words import Document
 from cappunc_cli.formats import splice as spans
 from cappunc_cli.formats.cues import milliseconds
 from cappunc_cli.formats.speech import scan
@@ -24,8 +24,7 @@ def spoken(text: str) -> list[str]:
 def rewritten(text: str, new: list[str]) -> str:
     found = scan(text, 0, len(text)).words
     assert len(found) == len(new)
-    words = [Word(word.text, places=(word.copy,)) for word in found]
-    return spans.splice(text, spans.changes(Document("srt", text, words), new))
+    return spans.splice(text, spans.changes(Document("srt", text, found), new))
 
 
 def test_splice_takes_edits_in_any_order() -> None:
@@ -135,7 +134,8 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
     ],
 )
 def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
-    assert [(word.text, word.speaker) for word in scan(text, 0, len(text)).words] == heard
+    speech = scan(text, 0, len(text))
+    assert [(word.text, speech.speakers.get(n)) for n, word in enumerate(speech.words)] == heard
 
 
 @pytest.mark.parametrize("sign", ["&", "&amp;", "=", "www.example.org"])
@@ -168,8 +168,9 @@ def test_a_sentence_may_begin_with_an_address_or_a_blank_or_go_on_after_a_sign(t
 
 def test_a_label_may_come_after_a_time() -> None:
     text = "(00:12) Speaker 1: hi you\n(0:15.3) JOHN: hello"
-    found = list(scan(text, 0, len(text)).words)
-    assert [(word.text, word.speaker) for word in found] == [("hi", "Speaker 1"), ("you", None), ("hello", "JOHN")]
+    speech = scan(text, 0, len(text))
+    assert [word.text for word in speech.words] == ["hi", "you", "hello"]
+    assert speech.speakers == {0: "Speaker 1", 2: "JOHN"}
 
 
 @pytest.mark.parametrize(
