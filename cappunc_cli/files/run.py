@@ -20,7 +20,7 @@ from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, refuse_name
 from cappunc_cli.files.output import Reporter, counted, files_done, shown_utf_8, unified_diff, write_diff, write_stdout
 from cappunc_cli.files.record import Record, Result, failed, local_entry
-from cappunc_cli.files.storage import content_hash, exists, is_url, read_bytes, write_atomic, write_result
+from cappunc_cli.files.storage import content_hash, exists, is_url, read_bytes, replace_input, write_result
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input; `diff` writes no files.
 Mode = Literal["new", "force", "in-place", "diff"]
@@ -30,18 +30,6 @@ _THREADS = 16
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
-
-
-def _refuse_replacing(name: str, digest: str) -> None:
-    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
-    try:
-        same = content_hash(Path(name).read_bytes()) == digest
-    except FileNotFoundError:
-        raise CappuncError("was removed in the meantime; nothing written", name) from None
-    if not same:
-        raise CappuncError("was changed in the meantime; nothing written", name)
-    if (names := Path(name).stat().st_nlink) > 1:
-        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
 
 
 def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
@@ -197,8 +185,7 @@ class Worker:
         """
         target = str(job.target)
         if self.mode == "in-place" and not is_url(target):
-            _refuse_replacing(target, job.digest)
-            write_atomic(Path(target), data)  # a directory that was removed in the meantime is not made again
+            replace_input(target, data, job.digest)
         else:
             self.check(job, data)
             write_result(target, data)

@@ -77,6 +77,23 @@ def write_atomic(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def replace_input(name: str, data: bytes, digest: str) -> None:
+    """`write_atomic` to a file that was read.
+
+    Raises CappuncError if its content no longer has the hash `digest`, or if it has hard links, which would keep it.
+    """
+    path = Path(name)
+    try:
+        same = content_hash(path.read_bytes()) == digest
+    except FileNotFoundError:
+        raise CappuncError("was removed in the meantime; nothing written", name) from None
+    if not same:
+        raise CappuncError("was changed in the meantime; nothing written", name)
+    if (names := path.stat().st_nlink) > 1:
+        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", name)
+    write_atomic(path, data)
+
+
 def _lock(part: BufferedIOBase, path: Path) -> None:
     """Hold a temporary file of `path` until it is closed; raises CappuncError if another run does."""
     if sys.platform == "win32":
