@@ -174,16 +174,6 @@ def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
     return cls(**given)
 
 
-def verify_options(options: Any) -> None:
-    """Raise WrongUsage unless every option of a dataclass itself has a value that it accepts."""
-    known = described(options.__class__)
-    for name in (one.name for one in fields(options) if one.name in known):
-        try:
-            known[name].verify(getattr(options, name))
-        except ValueError as error:
-            raise WrongUsage(f"{name} {error}") from error
-
-
 def require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
     """Raises WrongUsage unless a value that a caller gave is of one of these kinds; `expected` names them."""
     if not isinstance(value, kinds):

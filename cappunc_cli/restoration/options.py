@@ -9,7 +9,7 @@ from typing import Annotated
 from cappunc_cli.document.labels import MARKS, QUOTE_PAIR, PairedMark
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import Language, language
-from cappunc_cli.options import CHANGE, EXPERT, Option, require, verify_options
+from cappunc_cli.options import CHANGE, EXPERT, Option, described, require
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.restoration.tuned import STYLES
@@ -88,7 +88,11 @@ class Options:
     glossary: Glossary = field(default_factory=Glossary)
 
     def __post_init__(self) -> None:
-        verify_options(self)
+        for name, option in described(Options).items():
+            try:
+                option.verify(getattr(self, name))
+            except ValueError as error:
+                raise WrongUsage(f"{name} {error}") from error
         require("language", self.language, (str, NoneType), "a str or None")
         require("glossary", self.glossary, Glossary, "a Glossary")
 
