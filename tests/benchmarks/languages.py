@@ -36,8 +36,8 @@ def main() -> None:
     models = {
         (code, engine): load_model(None, "cpu", language=code, engine=engine)
         for code in TEXTS
-        for engine, config in ENGINES.items()
-        if code in model_languages(config)
+        for engine in ENGINES
+        if code in model_languages(engine)
     }
     texts: dict[str, list[Word]] = {}
     for code, name in TEXTS.items():
