@@ -214,7 +214,7 @@ def layout(report: dict[str, Any]) -> str:
     lines.append([breaks[1].replace(*within), *shares])
     return (
         f"{report['words']:,} words of earnings calls with human marks and real times (Earnings-21), cut by filling "
-        "each line and each caption, and as `cappunc captions` cuts them:\n\n"
+        "each line and each caption, and by `cappunc captions`:\n\n"
         + table(["", *("filled" if name == "greedy" else "cappunc" for name in rows)], lines)
         + f"\nF{source(report, 'layout.json')[1:]}"
     )
@@ -235,8 +235,9 @@ def conversions(report: dict[str, Any]) -> str:
         rows.append([name, *cells])
     why = "".join(f"- {count:,}: {name.removeprefix('refused: ')}\n" for name, count in reasons.most_common())
     return (
-        f"{report['files']:,} files of others, read by other readers before and after; lost: {len(report['lost'])}. "
-        "Each cell counts files that are equal, equal but for rounded times, and refused:\n\n"
+        f"{report['files']:,} files from elsewhere, compared by independent readers; results that lost text or times: "
+        f"{len(report['lost'])}. Each cell counts the results that are equal, those equal but for rounded times, and "
+        "refusals:\n\n"
         + table(["from", *kinds], rows)
         + f"\nWhy they are refused:\n\n{why}\nF{source(report, 'convert.json')[1:]}"
     )
