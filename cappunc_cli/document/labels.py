@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 #: The marks that a label can carry, one character each; a file may spell them otherwise (`...`, `--`, `。`).
@@ -88,42 +88,47 @@ _OPENING_SIGNS = {
 _CHANGEABLE = MARK_CHARACTERS | QUOTES | frozenset(_INVERTED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Label:
     """Case and marks of one word.
 
     `before` and `after` are the exact characters around the bare word, quotes and brackets included; `form` is the
-    written word where `case` is MIXED. `mark` is the mark of MARKS that `after` amounts to, or ''. If the label
-    `is_bound`, its mark must not be removed: without the comma, the quote of `hello,'` would become part of the word.
-    It `has_period` if a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`.
+    written word where `case` is MIXED.
     """
 
     case: Case = Case.LOWER
     before: str = ""
     after: str = ""
     form: str = ""
-    # Computed once: a text shares a few dozen labels, and these are read far more often than labels are created.
-    mark: str = field(init=False, repr=False, compare=False)
-    is_bound: bool = field(init=False, repr=False, compare=False)
-    has_period: bool = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mark", mark_of(self.after))
-        object.__setattr__(self, "is_bound", "'" in self.after or "’" in self.after)
-        object.__setattr__(self, "has_period", self.after[:1] == "." and self.after[1:2] != ".")
+    @cached_property
+    def mark(self) -> str:
+        """The mark of MARKS that `after` amounts to, or ''."""
+        return mark_of(self.after)
 
-    @property
-    def paired(self) -> frozenset[PairedMark]:
-        """The paired marks in `before` and `after`, whatever their spelling."""
-        opening = {mark for mark, signs in _OPENING_SIGNS.items() if not signs.isdisjoint(self.before)}
-        closing = () if QUOTES_AFTER.isdisjoint(self.after) else (PairedMark.CLOSE_QUOTE,)
-        return frozenset((*opening, *closing))
+    @cached_property
+    def is_bound(self) -> bool:
+        """Whether the mark must not be removed: without the comma, the quote of `hello,'` would be of the word."""
+        return "'" in self.after or "’" in self.after
+
+    @cached_property
+    def has_period(self) -> bool:
+        """Whether a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`."""
+        return self.after[:1] == "." and self.after[1:2] != "."
 
     @property
     def signs(self) -> frozenset[str]:
         """Every mark of MARKS in `after`, and every paired mark: `¿Qué?”,` has four."""
-        found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in _MARKS_AFTER}
-        return self.paired | found
+        opening = {mark for mark, signs in _OPENING_SIGNS.items() if not signs.isdisjoint(self.before)}
+        closing = () if QUOTES_AFTER.isdisjoint(self.after) else (PairedMark.CLOSE_QUOTE,)
+        return frozenset(
+            (*opening, *closing, *(_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in _MARKS_AFTER))
+        )
+
+    @property
+    def paired(self) -> frozenset[PairedMark]:
+        """The paired marks in `before` and `after`, whatever their spelling."""
+        return frozenset(PairedMark) & self.signs
 
     def inside(self, text: str) -> str:
         """A word that is written with this label, without the marks around it."""

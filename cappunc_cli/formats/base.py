@@ -22,7 +22,7 @@ from cappunc_cli.formats.cues import (
     cues_are_pieces,
     milliseconds,
     set_inline_times,
-    stamped_parts,
+    set_stamped_times,
 )
 from cappunc_cli.formats.markup import HIDDEN, Visible
 from cappunc_cli.formats.speech import speech_in
@@ -190,7 +190,22 @@ class CueFormat(RegionFormat):
         words, names, in_pieces = list[Word](), dict[int, str](), False
         for track in dict.fromkeys(cue.track for cue in cues):
             numbers = [n for n, cue in enumerate(cues) if cue.track == track]
-            reader, in_pieces = self._read_track(text, [cues[n] for n in numbers])
+            own, reader = [cues[n] for n in numbers], CueReader(text, self.hidden)
+            # What a decoder shows has whole words and does not roll, nor do the sentences of speakers.
+            spaced = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in own)
+            if in_pieces := spaced and cues_are_pieces([text[slice(*cue.text)] for cue in own]):
+                reader.read_pieces(own)
+            may_roll = not self.in_codes and not any(cue.speaker for cue in own)
+            for rolling in () if in_pieces else (False, True) if may_roll else (False,):
+                reader = CueReader(text, self.hidden, rolling)
+                for number, cue in enumerate(own):
+                    reader.read(cue, number)
+                if reader.evidence < 2 or 5 * reader.evidence < 2 * reader.chances:
+                    break
+            if parts := [part for cue in own for part in cue.parts]:
+                set_inline_times(text, reader.words, parts)
+            elif not self.in_codes and not in_pieces and STAMP.search(text):
+                set_stamped_times(text, reader.words, own, self.clock(text))
             turn = words[-1].turn + 1 if words else 0
             for word in reader.words:
                 word.cue, word.turn = numbers[word.cue], word.turn + turn
@@ -199,29 +214,6 @@ class CueFormat(RegionFormat):
         detail = CueDetail(cues, self.hidden, self.timed and not in_pieces, self.lasting, in_pieces)
         ordered = tuple(sorted(notices, key=lambda notice: notice.line))
         return Document(self.name, text, words, ordered, names, detail)
-
-    def _read_track(self, text: str, cues: Sequence[Cue]) -> tuple[CueReader, bool]:
-        """The reader of these cues, and whether they are pieces of words."""
-        reader, may_roll = CueReader(text, self.hidden), not self.in_codes and not any(cue.speaker for cue in cues)
-        # What a decoder shows has whole words and does not roll, nor do the sentences of speakers.
-        spaced = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in cues)
-        if spaced and cues_are_pieces([text[slice(*cue.text)] for cue in cues]):
-            reader.read_pieces(cues)
-            return reader, True
-        for rolling in (False, True)[: 1 + may_roll]:
-            reader = CueReader(text, self.hidden, rolling)
-            for number, cue in enumerate(cues):
-                reader.read(cue, number)
-            if reader.evidence < 2 or 5 * reader.evidence < 2 * reader.chances:
-                break
-        if parts := [part for cue in cues for part in cue.parts]:
-            set_inline_times(text, reader.words, parts)
-        if not self.in_codes and STAMP.search(text):
-            ends = [word.end for word in reader.words]
-            set_inline_times(text, reader.words, [*stamped_parts(text, cues, self.clock(text))])
-            for word, end in zip(reader.words, ends, strict=True):
-                word.end = word.end if end is None else end
-        return reader, False
 
 
 class EncodedFormat(CueFormat):

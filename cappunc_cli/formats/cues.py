@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
@@ -279,15 +279,20 @@ class CueReader:
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 
 
-def stamped_parts(text: str, cues: Sequence[Cue], clock: Callable[[str], int | None]) -> Iterator[Cue]:
-    """The parts of cues before, between and after inline time stamps, which `clock` reads (ms)."""
+def set_stamped_times(
+    source: str, words: Sequence[Word], cues: Sequence[Cue], clock: Callable[[str], int | None]
+) -> None:
+    """Give words the times of the inline stamps in their cues, which `clock` reads (ms); an end that is known stays."""
+    parts, ends = list[Cue](), [word.end for word in words]
     for cue in cues:
-        found = ((clock(stamp[1]), *stamp.span()) for stamp in STAMP.finditer(text, *cue.text))
+        found = ((clock(stamp[1]), *stamp.span()) for stamp in STAMP.finditer(source, *cue.text))
         stamps = [(time, start, stop) for time, start, stop in found if time is not None]
         edges = [(cue.start, 0, cue.text[0]), *stamps, (None, cue.text[1], 0)]
-        for (start, _, at), (_, stop, _) in pairwise(edges) if stamps else ():
-            if text[at:stop].strip():
-                yield Cue(start, None, (at, stop))
+        pieces = (Cue(start, None, (at, stop)) for (start, _, at), (_, stop, _) in pairwise(edges) if stamps)
+        parts += (piece for piece in pieces if source[slice(*piece.text)].strip())
+    set_inline_times(source, words, parts)
+    for word, end in zip(words, ends, strict=True):
+        word.end = word.end if end is None else end
 
 
 def set_inline_times(source: str, words: Sequence[Word], spans: Sequence[Cue]) -> None:

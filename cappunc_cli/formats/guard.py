@@ -16,7 +16,7 @@ from dataclasses import replace
 from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.speech import scan
-from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_spaces, splice
+from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_around, splice
 
 _COLON = re.compile("[:：]")
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
@@ -77,4 +77,4 @@ def _without_new_colon(old: str, new: str) -> str:
         return new
     text = dress(bare, label.with_mark(","))
     # In `c ,` the comma is no new mark, so the space before it has to stay.
-    return text if same_spaces(old, text) else dress(bare, replace(label, after=strip(old)[1].after))
+    return text if same_around(old, text) else dress(bare, replace(label, after=strip(old)[1].after))

@@ -44,16 +44,11 @@ def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
     return plain[0] == plain[1]
 
 
-def same_spaces(old: str, new: str) -> bool:
-    """Whether the white space among the marks of a word is the same; it may change where the mark does."""
-    before, after = strip(old)[1], strip(new)[1]
-    spaces = [[c for c in label.after if c.isspace()] for label in (before, after)]
-    return before.mark != after.mark or spaces[0] == spaces[1]
-
-
 def same_around(old: str, new: str) -> bool:
     """Whether two written words have the same brackets, notes and white space around them, but for that of a mark."""
-    return same_spaces(old, new) and fixed_parts(strip(old)[1]) == fixed_parts(strip(new)[1])
+    before, after = strip(old)[1], strip(new)[1]
+    spaces = [[c for c in label.after if c.isspace()] for label in (before, after)]
+    return fixed_parts(before) == fixed_parts(after) and (before.mark != after.mark or spaces[0] == spaces[1])
 
 
 def split_lines(source: str) -> list[Span]:
