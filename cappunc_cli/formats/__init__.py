@@ -20,12 +20,12 @@ from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
 from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.ebu_stl import EbuStl
+from cappunc_cli.formats.json.scan import load
 from cappunc_cli.formats.linguistics import Chat, TextGrid
 from cappunc_cli.formats.nist import Ctm, Stm
 from cappunc_cli.formats.players import AvidDs, Lrc, MicroDvd, Mpl2, Sbv, SubViewer1, TmPlayer
 from cappunc_cli.formats.sami import Sami
 from cappunc_cli.formats.scc import Scc
-from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.formats.splice import line_of, same_around, same_word
 from cappunc_cli.formats.srt_vtt import Srt, WebVtt
 from cappunc_cli.formats.tsv import Tsv, unnamed
@@ -33,19 +33,6 @@ from cappunc_cli.formats.txt import PlainText
 from cappunc_cli.formats.xml_captions import Ttml, YouTubeXml
 from cappunc_cli.formats.xml_elements import PROLOG
 from cappunc_cli.formats.xml_transcripts import Elan, Exmaralda, FcpXml, FinalCut7, Tei, Transcriber
-
-__all__ = [
-    "CLAIMED",
-    "FORMATS",
-    "RUNNING_TEXT",
-    "TEXT_FORMATS",
-    "UNSUPPORTED_FORMATS",
-    "read",
-    "rewrap",
-    "verify",
-    "with_texts",
-    "write",
-]
 
 #: The text formats in the order in which they are tried: rows of tables have to be parsed, and anything can be plain
 #: text.
@@ -124,7 +111,7 @@ def _recognise(text: str, name: str) -> tuple[str, Any]:
         if re.match(rf"[\s\ufeff]*+(?:{kind.start})", head, re.IGNORECASE):
             raise kind.refusal()
     if json.START.match(text):
-        parsed = json.load(text)
+        parsed = load(text)
         return json.dialect_of(parsed), parsed
     shown = (known for known in _TEXT if known.signature is None or known.signature.match(text))
     found = next((known.name for known in shown if known.sniff(text)), None)

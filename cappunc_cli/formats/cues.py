@@ -117,11 +117,6 @@ class CueDetail:
     in_pieces: bool = False
 
     @property
-    def regions(self) -> list[Span]:
-        """The span of each cue's text."""
-        return [cue.text for cue in self.cues]
-
-    @property
     def shown(self) -> list[str] | None:
         """The text that each cue shows, where the source has it in codes; else None."""
         return [cue.shown.text for cue in self.cues if cue.shown is not None] or None

@@ -18,7 +18,6 @@ from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.speech import scan
 from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_around, splice
 
-_COLON = re.compile("[:：]")
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
 RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
@@ -73,7 +72,7 @@ def _as_before(old: str, new: str) -> str:
 
 def _without_new_colon(old: str, new: str) -> str:
     bare, label = strip(new)
-    if label.mark != ":" or _COLON.search(old):
+    if label.mark != ":" or ":" in old or "：" in old:
         return new
     text = dress(bare, label.with_mark(","))
     # In `c ,` the comma is no new mark, so the space before it has to stay.

@@ -86,7 +86,7 @@ def rewrap(document: Document, line_starts: Callable[[Sequence[str]], Sequence[i
         raise BadInput("rolling captions show each line more than once and cannot be rewrapped")
     found = BREAKS.search(document.source)
     newline = found.group() if found else "\n"
-    edits = (_edits(document, region, line_starts, newline) for region in detail.regions)
+    edits = (_edits(document, cue.text, line_starts, newline) for cue in detail.cues)
     return splice(document.source, chain.from_iterable(edits))
 
 

@@ -29,6 +29,7 @@ TOKEN = re.compile(r"\S+")
 WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
 # `[ __ ]`: a word that YouTube censors.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
+_MARKUP = frozenset("{}\\")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 # `left (quickly).`, French `(rires) !`; but `mary [sighs]: never` has a speaker.
@@ -115,7 +116,8 @@ def _word_spans(
         solid = plain or has_letters(run)
         # No mark comes between a word and its ruby text.
         if solid:
-            opaque = not plain and _opaque(run)
+            # Braces and backslashes are LaTeX or the markup of some player.
+            opaque = not plain and (not _MARKUP.isdisjoint(run) or has_entity(run) or is_address(run))
         else:  # signs, what is censored, ruby text
             belongs = are_signs(text[a:marks]) if a < marks else _CENSORED.match(text, a) is not None
             opaque = belongs or (a, b) in shown
@@ -185,8 +187,3 @@ def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
             a = masks[m][1]
             if a <= stop:
                 m += 1
-
-
-def _opaque(run: str) -> bool:
-    # Braces and backslashes are LaTeX or the markup of some player.
-    return "{" in run or "}" in run or "\\" in run or has_entity(run) or is_address(run)

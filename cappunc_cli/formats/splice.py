@@ -119,18 +119,11 @@ def placed(edits: Iterable[Edit], places: Sequence[Span]) -> Iterator[Edit]:
 
 def shown(source: str, copy: Copy) -> str:
     """The visible text of a copy of a word."""
-    if len(copy) == 1 and source[copy[0][0]] != "&":
-        return source[copy[0][0] : copy[0][1]]
     return "".join([c for _, _, c in units(source, copy)])
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     """The edits that make one copy read `text`, which is the same word with other marks or case."""
-    start, stop = copy[0]
-    if len(copy) == 1 and source[start] != "&":
-        if source[start:stop] != text:
-            yield start, stop, text
-        return
     seen = list(units(source, copy))
     old = "".join([c for _, _, c in seen])
     places = [(a, b) for a, b, _ in seen]

@@ -197,7 +197,7 @@ class Tsv(CueFormat):
 
 def _texts(document: Document) -> list[tuple[Span, bool]]:
     """The text fields of a CSV, and whether each is in quotes; [] for other tables."""
-    source, regions = document.source, document.detail.regions
+    source = document.source
     table = _named(source) or unnamed(source)
     csv = table is not None and table.separator == ","
-    return [((start, stop), source[start - 1 : start] == '"') for start, stop in regions] if csv else []
+    return [(cue.text, source[cue.text[0] - 1 : cue.text[0]] == '"') for cue in document.detail.cues] if csv else []

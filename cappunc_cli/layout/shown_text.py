@@ -27,7 +27,7 @@ def shown_texts(document: Document, *, sounds: bool = True) -> list[str]:
     speaks are left out, as are `sounds` unless wanted.
     """
     detail = document.detail
-    regions = sorted(detail.regions) if isinstance(detail, CueDetail) and detail.shown is None else []
+    regions = sorted(cue.text for cue in detail.cues) if isinstance(detail, CueDetail) and detail.shown is None else []
     texts = [_whole(document, word, regions) for word in document.words]
     before, after = [""] * len(texts), [""] * len(texts)
     gaps: Iterable[tuple[int | None, int | None, str]]
@@ -86,7 +86,7 @@ def _cue_gaps(document: Document) -> Iterator[tuple[int | None, int | None, str]
         (*part, i, n) for i, word in enumerate(document.words) for n, copy in enumerate(word.places) for part in copy
     )
     waiting, last = "", ""
-    for begin, stop in sorted(detail.regions):
+    for begin, stop in sorted(cue.text for cue in detail.cues):
         own = pieces[bisect_left(pieces, (begin,)) : bisect_left(pieces, (stop,))]
         edges: list[_Piece | None] = [None, *own, None]
         at = begin

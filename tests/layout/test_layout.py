@@ -23,6 +23,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.storage import read_text
 from cappunc_cli.formats.cues import milliseconds
+from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.languages import language
 from cappunc_cli.layout.caption_files import CAPTION_FORMATS, render
 from cappunc_cli.layout.caption_profiles import Limits
@@ -508,7 +509,7 @@ def test_text_is_restored_first(tiny_model: Path, tmp_path: Path) -> None:
 
 def rewrapped(text: str, name: str = "talk.srt", width: int = 42) -> str:
     document = formats.read(text, name)
-    output = formats.rewrap(document, lambda texts: LineBreaker(texts, ENGLISH, width).best(0, len(texts))[1])
+    output = rewrap(document, lambda texts: LineBreaker(texts, ENGLISH, width).best(0, len(texts))[1])
     formats.verify(document, output, lines=True)
     return output
 

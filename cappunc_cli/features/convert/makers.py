@@ -27,6 +27,7 @@ from cappunc_cli.files.encodings import encode
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
+from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.layout.caption_files import VOICED
 from cappunc_cli.layout.caption_profiles import LimitOptions, Limits, Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate, on_frames
@@ -141,7 +142,7 @@ class CaptionMaker:
         """The same captions with other line breaks. Raises CappuncError."""
         document, language = found.document, found.language
         width = self.profiles.of(language.code).width
-        output = formats.rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
+        output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         formats.verify(document, output, lines=True)
         return encode(output, found.encoding), f"{len(document.words):,} words, lines of {width} characters"
 

@@ -38,16 +38,12 @@ from cappunc_cli.formats.json.tracks import (
 from cappunc_cli.formats.json.transcript import Transcript
 from cappunc_cli.formats.splice import splice
 
-__all__ = ["DIALECTS", "START", "Dialect", "dialect_of", "load"]
-
 #: Matches what looks like JSON; it may still be broken, or not a transcript. It does not match what other formats start
 #: with: `[00:12.34]` (LRC), `[Script Info]` (ASS), `{123}` (MicroDVD), `[Music]` (plain text).
 START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
 #: So many entries of a list that look alike and are no transcript are enough to take the others for the same.
 _ALIKE = 50
-#: How many lists of lists may hold transcripts.
-_LEVELS = 1
 #: How many entries of a list, and how many levels of an object, are looked at.
 _ENTRIES, _LEVELS = 100, 12
 #: Keys whose values tell what an object is.

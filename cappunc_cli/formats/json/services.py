@@ -178,11 +178,8 @@ def _aws_calls(value: object) -> Iterator[Track]:
         if isinstance(content := turn.get("Content"), Literal):
             counted = nodes(list(turn.values()), "[][].CharacterOffsets")
             anchors += [Anchor(content, found, key) for found in counted for key in ("Begin", "End")]
-    yield Track([fields, texts(value, "Transcript[].Content")], anchors=anchors, new_mark=_aws_calls_mark)
-
-
-def _aws_calls_mark(_: Node, mark: str) -> dict[str, Any]:
-    return {"Type": "punctuation", "Confidence": 0.0, "Content": mark}
+    copies = [fields, texts(value, "Transcript[].Content")]
+    yield Track(copies, (), anchors, lambda _, mark: {"Type": "punctuation", "Confidence": 0.0, "Content": mark})
 
 
 def _azure(value: object) -> Iterator[Track]:
