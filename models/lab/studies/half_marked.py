@@ -34,7 +34,7 @@ REPORTED = {
     "es": ("mananeras", "discursos_cfk"),
     "de": ("bundestag", "cdda_talk"),
 }
-WORDS = {"tuning": 4000, "reported": 1500}
+WORDS = 4000
 #: Words of a cue, and of a run.
 CUE, RUN = (5, 12), (40, 400)
 
@@ -165,19 +165,18 @@ def main() -> None:
     parser.add_argument("--tuning", action="store_true", help="score the texts that the constants were chosen on")
     arguments = parser.parse_args()
     model = load_model(arguments.model, "cpu")
-    part = "tuning" if arguments.tuning else "reported"
     folder = arguments.data / arguments.language / ("" if arguments.tuning else "eval")
     by_text: dict[str, Any] = {}
     for name in (TUNING if arguments.tuning else REPORTED)[arguments.language]:
-        texts = documents(folder, name, WORDS[part], arguments.tuning)
+        texts = documents(folder, name, WORDS, arguments.tuning)
         options = Options(language=arguments.language)
-        words = as_read([word for text in texts for word in text][: WORDS[part]], model, options).parts
+        words = as_read([word for text in texts for word in text][: WORDS], model, options).parts
         rows = probabilities(words, model, options)
         by_text[name] = measure(words, rows, model, arguments.language, 1)
         print(name, {k: v["auto"]["marks"] for k, v in by_text[name].items()}, file=sys.stderr)
     mean = averaged(list(by_text.values()))
     identified = {"model": identity(model.config), "language": arguments.language}
-    print_report({**head(arguments.data), **identified, "words": WORDS[part], "mean": mean, "texts": by_text})
+    print_report({**head(arguments.data), **identified, "words": WORDS, "mean": mean, "texts": by_text})
 
 
 if __name__ == "__main__":
