@@ -170,7 +170,7 @@ def main() -> None:
     for name in (TUNING if arguments.tuning else REPORTED)[arguments.language]:
         texts = documents(folder, name, WORDS, arguments.tuning)
         options = Options(language=arguments.language)
-        words = as_read([word for text in texts for word in text][: WORDS], model, options).parts
+        words = as_read([word for text in texts for word in text][:WORDS], model, options).parts
         rows = probabilities(words, model, options)
         by_text[name] = measure(words, rows, model, arguments.language, 1)
         print(name, {k: v["auto"]["marks"] for k, v in by_text[name].items()}, file=sys.stderr)
