@@ -1,4 +1,4 @@
-"""The common part of `check` and `review`: inspect files without changing them, and report lines or JSON."""
+"""Inspect files without changing them, and report lines or JSON: what `check`, `review` and others share."""
 
 from __future__ import annotations
 

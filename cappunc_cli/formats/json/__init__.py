@@ -44,6 +44,8 @@ START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
 #: So many entries of a list that look alike and are no transcript are enough to take the others for the same.
 _ALIKE = 50
+#: How many lists of lists may hold transcripts.
+_NESTED = 1
 #: How many entries of a list, and how many levels of an object, are looked at.
 _ENTRIES, _LEVELS = 100, 12
 #: Keys whose values tell what an object is.
@@ -67,6 +69,7 @@ class Dialect(Format):
     parts: str = ""
     entry: Mapping[str, Any] = field(default_factory=dict)
     lines: str = ""
+    words: str = "words[]"
     streams: Sequence[_Stream] = ()
     timing: Mapping[str, Any] = field(default_factory=dict)
     names: str = ""
@@ -95,7 +98,7 @@ class Dialect(Format):
         entries, streams = Entries(**self.entry), list[list[Field]]()
         if self.lines:
             found = nodes(part, self.lines)
-            spoken = [nodes(line, "words[]") for line in found]
+            spoken = [nodes(line, self.words) for line in found]
             streams += lines(found, spoken, entries, replace(entries, text="text"))
         for stream in self.streams:
             if isinstance(stream, Mapping):
@@ -182,7 +185,7 @@ def _generic_tracks(value: Any, level: int = 0) -> Iterator[Track]:
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
     """(dialect, value) of each transcript in a list of transcripts, which may have other entries, too."""
-    if not isinstance(value, list) or level > _LEVELS or is_timed(value):
+    if not isinstance(value, list) or level > _NESTED or is_timed(value):
         return
     known: dict[tuple[str, ...], str] = {}
     others: dict[tuple[str, ...], int] = {}

@@ -1,6 +1,6 @@
 """The recurrent engine: a state is carried from word to word, so that the work for each word is constant.
 
-Runs a graph of `training.gru.gru_export`: a forward GRU continues from the state after the previous words, and a
+Runs a graph of `models.lab.gru.gru_export`: a forward GRU continues from the state after the previous words, and a
 backward GRU reads the pending words from the last to the first. A word passes through the forward GRU once; later runs
 reuse the states that were kept of it.
 """
