@@ -41,7 +41,7 @@ class Format(ABC):
 
     1. Subclass this class, or `CueFormat` for timed lines of text, in a module of its own or beside its relatives.
        splice.py edits words in place; speech.py finds what is spoken in a line of a caption; xml_elements.py finds
-       elements. No pattern repeats a group with a possessive `(...)*+`.
+       elements. No pattern repeats a group possessively.
     2. Name it in the table of formats/__init__.py, ahead of any format that would claim its files too, and remove its
        line from the table of what is not supported.
     3. Put small files that you wrote yourself into fixtures/<name>/, at least one with its expected result,
