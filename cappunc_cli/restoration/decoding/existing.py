@@ -40,12 +40,11 @@ _END_SHARES = np.array([*range(len(_SHARES))] * len(_WRITERS) + [2, len(_SHARES)
 #: The shares of both that are missing in each state: few commas are a style.
 _MISSING = _GONE[np.stack([_END_SHARES, _END_SHARES], 1)]
 _MISSING[-3:, 0] = 1 - _WITHIN_SHARES[-3:]
-#: Kinds of mark: none, within a sentence, at its end; and those that show nothing: a text with only `…` and `—` has
-#: pauses written down, one with only `:` has speaker names, and `;` stands for a comma or for a period.
-_NO_MARK, _WITHIN, _END, _OTHER = range(4)
-_KINDS = np.array(
-    [_NO_MARK if not m else _END if m in TERMINAL else _WITHIN if m == "," else _OTHER for m in MARK_CLASSES], np.int8
-)
+#: Kinds of mark: none, within a sentence, at its end, either of both; and those that show nothing: a text with only `…`
+#: and `—` has pauses written down, one with only `:` has speaker names.
+_NO_MARK, _WITHIN, _END, _EITHER, _OTHER = range(5)
+_MARK_KINDS = {"": _NO_MARK, ",": _WITHIN, ";": _EITHER, **dict.fromkeys(TERMINAL, _END)}
+_KINDS = np.array([_MARK_KINDS.get(mark, _OTHER) for mark in MARK_CLASSES], np.int8)
 #: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")
 
@@ -161,17 +160,22 @@ def _mark_likelihoods(bare: Sequence[str], expected: Floats, kinds: Numbers) -> 
     """
     numbers: dict[str, int] = {}
     word = np.fromiter([numbers.setdefault(text, len(numbers)) for text in bare], np.intp, len(bare))
-    none, within, end = expected.T
-    after = np.bincount(word, within)[word]
-    before = np.append(np.bincount(word[1:], within[:-1], len(numbers))[word[1:]], 0)
+    none, within, end = expected[:, :1], expected[:, 1:2], expected[:, 2:]
+    after = np.bincount(word, within[:, 0])[word]
+    before = np.append(np.bincount(word[1:], within[:-1, 0], len(numbers))[word[1:]], 0)
     weight = tuned.ONE_WORD / np.maximum(np.maximum(after, before), tuned.ONE_WORD)
-    weight = 1 - (1 - weight) * within / (within + end)
-    within_shown, end_shown = expected[:, 1:2] * _WITHIN_SHARES, expected[:, 2:] * _SHARES[_END_SHARES]
-    missing = none[:, None] + expected[:, 1:2] * (1 - _WITHIN_SHARES) + expected[:, 2:] * (1 - _SHARES[_END_SHARES])
-    shown = np.where((kinds == _WITHIN)[:, None], within_shown, end_shown)
-    likelihoods = np.where((kinds == _NO_MARK)[:, None], missing, shown)
-    likelihoods[kinds == _OTHER] = 1
-    weighed: Floats = (likelihoods ** weight[:, None]).astype(np.float32)
+    weight = 1 - (1 - weight[:, None]) * within / (within + end)
+    within_share, end_share = _WITHIN_SHARES, _SHARES[_END_SHARES]
+    by_kind = {
+        _NO_MARK: none + within * (1 - within_share) + end * (1 - end_share),
+        _WITHIN: within * within_share,
+        _END: end * end_share,
+        _EITHER: (within + end) * np.maximum(within_share, end_share),
+    }
+    likelihoods = np.ones_like(by_kind[_END])
+    for kind, likelihood in by_kind.items():
+        likelihoods[kinds == kind] = likelihood[kinds == kind]
+    weighed: Floats = (likelihoods**weight).astype(np.float32)
     return weighed
 
 

@@ -104,6 +104,14 @@ def test_semicolons_do_not_show_that_a_text_has_its_commas() -> None:
     assert ends < 0.1
 
 
+def test_semicolons_show_that_a_text_has_some_of_its_marks() -> None:
+    text = Prose(1500).with_semicolons()
+    bare = text.missing(thinned(text.labels, lambda _: True)).shares()
+    assert min(bare[:2]) > 0.9
+    missing = text.missing(thinned(text.labels, lambda label: label.mark != ";")).shares()
+    assert max(missing[:2]) < 0.9
+
+
 @pytest.mark.parametrize("kind", [",", "."])
 def test_semicolons_are_missing_where_commas_or_sentence_ends_are(kind: str) -> None:
     """Some set `;` where others set a comma, or a period: whoever left out one of these left it out, too."""
