@@ -113,15 +113,7 @@ def _word_spans(
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
             continue
-        solid = plain or has_letters(run)
-        # No mark comes between a word and its ruby text.
-        if solid:
-            # Braces and backslashes are LaTeX or the markup of some player.
-            opaque = not plain and (not _MARKUP.isdisjoint(run) or has_entity(run) or is_address(run))
-        else:  # signs, what is censored, ruby text
-            belongs = are_signs(text[a:marks]) if a < marks else _CENSORED.match(text, a) is not None
-            opaque = belongs or (a, b) in shown
-        is_word = solid and not opaque
+        is_word, opaque = (True, False) if plain else _is_word(text, a, b, marks, (a, b) in shown)
         if last is not None:
             if end == last[1] and text[end - 1].isalnum():
                 if not run:
@@ -158,6 +150,18 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
 
 def _attaches(run: str, gap: str) -> bool:
     return bool(run and gap) and _ATTACHED.issuperset(run) and SECTION not in gap and BREAKS.search(gap) is None
+
+
+def _is_word(text: str, a: int, b: int, marks: int, is_ruby: bool) -> tuple[bool, bool]:
+    """Whether a run [a, b), whose marks begin at `marks`, is a word; and whether it is another part of the sentence."""
+    run = text[a:b]
+    if has_letters(run):
+        # Braces and backslashes are LaTeX or the markup of some player.
+        opaque = not _MARKUP.isdisjoint(run) or has_entity(run) or is_address(run)
+        return not opaque, opaque
+    # Signs, and what is censored. No mark comes between a word and its ruby text.
+    belongs = are_signs(text[a:marks]) if a < marks else _CENSORED.match(text, a) is not None
+    return False, belongs or is_ruby
 
 
 def _with_marks(text: str, word: Span, end: int) -> Span:
