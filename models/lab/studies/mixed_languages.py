@@ -45,7 +45,7 @@ TEXTS = {
 PAIRS = [("en", other) for other in TEXTS if other != "en"]
 PAIRS += [("es", "ca"), ("es", "pt"), ("es", "it"), ("fr", "it"), ("de", "nl"), ("es", "eu"), ("fr", "de")]
 SCORED = [("en", "es"), ("en", "de"), ("en", "fr"), ("es", "fr")]
-WORDS_A_LINE, LINES = 7, 800
+WORDS_A_LINE, LINES = 7, 2400
 _WORD = re.compile(r"[^\W\d_]+(['’-][^\W\d_]+)*")
 
 
