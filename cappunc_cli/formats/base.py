@@ -190,8 +190,10 @@ class CueFormat(RegionFormat):
         if not cues and self.missing and text.strip():
             raise BadInput(self.missing)
         words, names, in_pieces = list[Word](), dict[int, str](), False
-        for track in dict.fromkeys(cue.track for cue in cues):
-            numbers = [n for n, cue in enumerate(cues) if cue.track == track]
+        stamped, tracks = not self.in_codes and STAMP.search(text) is not None, dict[str, list[int]]()
+        for number, cue in enumerate(cues):
+            tracks.setdefault(cue.track, []).append(number)
+        for numbers in tracks.values():
             own, reader = [cues[n] for n in numbers], CueReader(text, self.hidden)
             # What a decoder shows has whole words and does not roll, nor do the sentences of speakers.
             spaced = not self.in_codes and any(text.startswith(" ", cue.text[0]) for cue in own)
@@ -206,7 +208,7 @@ class CueFormat(RegionFormat):
                     break
             if parts := [part for cue in own for part in cue.parts]:
                 set_inline_times(text, reader.words, parts)
-            elif not self.in_codes and not in_pieces and STAMP.search(text):
+            elif stamped and not in_pieces:
                 set_stamped_times(text, reader.words, own, self.clock(text))
             turn = words[-1].turn + 1 if words else 0
             for word in reader.words:
