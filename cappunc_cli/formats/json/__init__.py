@@ -69,7 +69,6 @@ class Dialect(Format):
     parts: str = ""
     entry: Mapping[str, Any] = field(default_factory=dict)
     lines: str = ""
-    words: str = "words[]"
     streams: Sequence[_Stream] = ()
     timing: Mapping[str, Any] = field(default_factory=dict)
     names: str = ""
@@ -98,7 +97,7 @@ class Dialect(Format):
         entries, streams = Entries(**self.entry), list[list[Field]]()
         if self.lines:
             found = nodes(part, self.lines)
-            spoken = [nodes(line, self.words) for line in found]
+            spoken = [nodes(line, "words[]") for line in found]
             streams += lines(found, spoken, entries, replace(entries, text="text"))
         for stream in self.streams:
             if isinstance(stream, Mapping):
