@@ -104,14 +104,10 @@ def find_missing(passage: Passage, patchy: bool = True) -> Missing:
     by_marks = _mark_likelihoods(passage.bare, expected, kinds)
     by_marks, by_case = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
-    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _MISSING
-    neutral = text.has[WordProperty.NO_CASE] | (text.has[WordProperty.ONE_LETTER] & (cases > LOWER))
-    upper = np.zeros(len(cases), np.bool_)
-    if (neutral | (cases == UPPER)).any():
-        upper = _in_upper_case(passage, cases, neutral, ended, by_case[:, -1] > 0.5)
+    upper = _in_upper_case(passage, kinds, by_case[:, -1] > 0.5)
     style = writing_style(passage.bare, cases, marks)
     bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)
     # Title Case says as little as upper case, unless it is that of headlines with marks.
@@ -249,15 +245,16 @@ def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> 
     return found
 
 
-def _in_upper_case(passage: Passage, cases: Numbers, neutral: Flags, ended: Flags, likely: Flags) -> Flags:
-    """Which words are in a stretch in upper case, [n], given where that is `likely`.
-
-    Given also the words that are `neutral`, as they look the same in other text, and those that `ended` a sentence.
+def _in_upper_case(passage: Passage, kinds: Numbers, likely: Flags) -> Flags:
+    """Which words are in a stretch in upper case, [n], given the kinds of their marks, and where that is `likely`.
 
     A few such words amid good text are a sign, a title or a shout, unless they are whole cues in a sentence that
     goes on in good case.
     """
-    found = np.zeros(len(cases), np.bool_)
+    cases, marks = passage.written
+    has, found = passage.posteriors.has, np.zeros(len(cases), np.bool_)
+    neutral = has[WordProperty.NO_CASE] | (has[WordProperty.ONE_LETTER] & (cases > LOWER))
+    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     for start, stop in runs(likely):
         upper = int(((cases == UPPER) | neutral)[start:stop].sum())
         is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)
