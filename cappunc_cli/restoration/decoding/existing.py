@@ -330,28 +330,25 @@ def _chains(
     logs += np.add.reduceat(log_cases, at)[:, _END_SHARES[marks], cases]
     most = logs.max(1, keepdims=True)
     gains, start, change = np.exp(logs - most), prior[used], np.array(switches, np.float32)[:, None]
-    stay, fresh = 1 - change, change * start
-    forward = np.empty((len(gains), *fresh.shape), np.float32)
-    totals = np.empty((len(gains), len(change)))
-    state = np.broadcast_to(start, fresh.shape)
-    for i, gain in enumerate(gains):
-        state = state * gain
-        totals[i] = total = state.sum(1)
-        forward[i] = state = state / total[:, None]
-        state = stay * state + fresh
-    back = np.ones_like(fresh)
-    for i in range(len(gains) - 1, -1, -1):
-        forward[i] *= back
-        back = back * gains[i]
-        back = stay * back + change * (back @ start)[:, None]
-        back /= back.max(1, keepdims=True)
-    forward /= forward.sum(2, keepdims=True)
+    stay = 1 - change
+    # A chain read backwards changes in the same way, so both directions are one loop. `before` holds the odds of each
+    # state against its prior, given what comes before a word in either direction.
+    before = np.empty((len(gains), 2, len(change), len(start)), np.float32)
+    totals = np.empty((len(gains), 2, len(change)))
+    odds = np.ones_like(before[0])
+    for i, gain in enumerate(np.stack([gains, gains[::-1]], 1)[:, :, None]):
+        before[i] = odds
+        odds = odds * gain
+        totals[i] = total = odds @ start
+        odds = stay * (odds / total[:, :, None]) + change
+    found = before[:, 0] * before[::-1, 1] * (gains * start)[:, None]
+    found /= found.sum(2, keepdims=True)
     # Sums over the states with the same marks, and over those with the same cases.
     by_marks, by_case = (
-        np.repeat(forward @ np.eye(size, dtype=np.float32)[place], step, 0)[: len(log_marks)].swapaxes(0, 1)
+        np.repeat(found @ np.eye(size, dtype=np.float32)[place], step, 0)[: len(log_marks)].swapaxes(0, 1)
         for size, place in zip(prior.shape, used, strict=True)
     )
-    return [*zip(by_marks, by_case, strict=True)], np.log(totals).sum(0) + most.sum()
+    return [*zip(by_marks, by_case, strict=True)], np.log(totals[:, 0]).sum(0) + most.sum()
 
 
 def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:
