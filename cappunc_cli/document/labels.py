@@ -107,6 +107,11 @@ class Label:
         return mark_of(self.after)
 
     @cached_property
+    def columns(self) -> tuple[int, int]:
+        """The numbers of its case and its mark in CASE_CLASSES and MARK_CLASSES; `IT'S` is in upper case."""
+        return UPPER if self.form.isupper() else CASE_CLASSES.index(self.case), MARK_CLASSES.index(self.mark)
+
+    @cached_property
     def is_bound(self) -> bool:
         """Whether the mark must not be removed: without the comma, the quote of `hello,'` would be of the word."""
         return "'" in self.after or "’" in self.after
@@ -116,7 +121,7 @@ class Label:
         """Whether a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`."""
         return self.after[:1] == "." and self.after[1:2] != "."
 
-    @property
+    @cached_property
     def signs(self) -> frozenset[str]:
         """Every mark of MARKS in `after`, and every paired mark: `¿Qué?”,` has four."""
         opening = {mark for mark, signs in _OPENING_SIGNS.items() if not signs.isdisjoint(self.before)}

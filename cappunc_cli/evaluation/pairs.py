@@ -161,7 +161,6 @@ def _side(words: Sequence[_Placed | None], fold: Mapping[str, str]) -> Side:
     labels = [word[0] if word else None for word in words]
     marks = [label.mark if label else "" for label in labels]
     folded = [mark if mark in THREE else "" for mark in (fold.get(mark, mark) for mark in marks)]
-    signs = {label: label.signs if label else frozenset[str]() for label in {*labels}}
     return Side(
         np.array([label is not None for label in labels], np.bool_),
         np.array(marks, "U1"),
@@ -169,7 +168,7 @@ def _side(words: Sequence[_Placed | None], fold: Mapping[str, str]) -> Side:
         np.array([label.case.value if label else "" for label in labels], "U7"),
         np.array([word is not None and word[1] for word in words], np.bool_),
         np.array([word is not None and word[2] for word in words], np.bool_),
-        [signs[label] for label in labels],
+        [label.signs if label else frozenset() for label in labels],
     )
 
 

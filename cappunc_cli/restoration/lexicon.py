@@ -12,8 +12,9 @@ start. To its log-odds are added
 from __future__ import annotations
 
 import re
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Iterator, MutableMapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,12 +69,15 @@ class Lexicon:
     """The words of one language in a lexicon.
 
     `lines` are what lexicon.txt has for each bare word; `shares` those of the four cases among all words within
-    sentences, empty if it has no counts.
+    sentences, empty if it has no counts. `base` is the lexicon to which those of a text were added.
     """
 
-    def __init__(self, lines: MutableMapping[str, str], shares: tuple[float, ...] = ()) -> None:
+    def __init__(
+        self, lines: MutableMapping[str, str], shares: tuple[float, ...] = (), base: Lexicon | None = None
+    ) -> None:
         self.lines = lines
         self.shares = shares
+        self.base = base
 
     def counts(self, bare: str) -> FormCounts | None:
         """The counts of a bare word, without its possessive s; None if it is not listed, or without counts."""
@@ -93,6 +97,18 @@ class Lexicon:
             counts = self.counts(word) or FormCounts()
             form = upper(word) if counts.upper >= _SURE * sum(counts[:4]) else counts.form
         return form + bare[len(word) :] if form else None
+
+    @cached_property
+    def parts(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The most frequent form of each first part of a compound, and of each other part."""
+        if self.base is not None:
+            return self.base.parts
+        forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
+        for _, form in self.forms():
+            for i, part in enumerate(form.split("-") if "-" in form and not form.isupper() else ()):
+                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
+        first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
+        return first, others
 
     def forms(self) -> Iterator[tuple[str, str]]:
         """All bare words that have a form, with it."""
@@ -231,7 +247,7 @@ def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label
         elif label.case is Case.UPPER and not shouted and len(word) > 1:
             added[word] = old._replace(upper=old.upper + tuned.WITNESS)
     lines = {word: "\t".join(map(str, own if own.form else own[:3])) for word, own in added.items()}
-    return Lexicon(ChainMap(lines, lexicon.lines), lexicon.shares) if lines and lexicon.shares else lexicon
+    return Lexicon(ChainMap(lines, lexicon.lines), lexicon.shares, lexicon) if lines and lexicon.shares else lexicon
 
 
 def spoken_form(form: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 from unicodedata import is_normalized, normalize
 
@@ -24,6 +23,7 @@ _SHORTEST_ACRONYM = 3
 _ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
 
 
+@lru_cache(maxsize=1 << 16)
 def mixed_form(word: str, lexicon: Lexicon, language: Language) -> str | None:
     """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
 
@@ -84,7 +84,7 @@ def _compound(word: str, lexicon: Lexicon, language: Language) -> str:
     Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. After a single letter they are
     lower-case (`K-pop`), unless nouns are capital.
     """
-    first, others = _parts_of(lexicon)
+    first, others = lexicon.parts
     parts = word.split("-")
     written = []
     for i, part in enumerate(parts):
@@ -94,30 +94,16 @@ def _compound(word: str, lexicon: Lexicon, language: Language) -> str:
         elif _INITIALS.fullmatch(part):
             written.append(upper(part))
         else:
-            known = (others if i else first).get(part)
+            acronym = lexicon.get(part) or ""
+            known = (others if i else first).get(part) or (acronym if acronym.isupper() else None)
             letter = len(parts[0]) == 1 and not language.capital_nouns
-            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
-            if i == 1 and (letter or acronym):
+            after_acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
+            if i == 1 and (letter or after_acronym):
                 # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
                 written.append(known if known and known.isupper() else part)
             else:
                 written.append(known or _inflected(part, lexicon, language) or _named(part, language))
     return "-".join(written)
-
-
-@lru_cache(maxsize=2)
-def _parts_of(lexicon: Lexicon) -> tuple[dict[str, str], dict[str, str]]:
-    """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
-    forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
-    acronyms = {}
-    for bare, form in lexicon.forms():
-        if form.isupper():
-            acronyms[bare] = form
-        elif "-" in form:
-            for i, part in enumerate(form.split("-")):
-                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
-    first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
-    return acronyms | first, acronyms | others
 
 
 def _named(word: str, language: Language) -> str:

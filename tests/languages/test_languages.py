@@ -116,7 +116,10 @@ def test_a_language_without_an_entry_has_default_conventions() -> None:
 def test_properties_of_words(property_: WordProperty, code: str, having: str, lacking: str) -> None:
     for words, expected in ((having, True), (lacking, False)):
         for word in words.split():
-            assert properties_of(word, language(code), Lexicon({}))[property_] == expected, word
+            assert (
+                properties_of(word, language(code), mixed_form(word, Lexicon({}), language(code)))[property_]
+                == expected
+            ), word
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from operator import and_
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.models.network import Rows
 from cappunc_cli.restoration.models.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.word_forms import mixed_form
 
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
 #: The columns of the marks that end a sentence.
@@ -122,7 +124,8 @@ class Passage:
         self.asked = frozenset() if wanted is None else self.options.paired_marks(self.config)
         self.written = columns(self.labels)
         bare, labels, language = self.bare, self.labels, self.conventions
-        flags = np.frombuffer(b"".join([properties_of(word, language, self.lexicon) for word in bare]), np.bool_)
+        forms = [mixed_form(word, self.lexicon, language) for word in bare]
+        flags = np.frombuffer(b"".join(map(properties_of, bare, repeat(language), forms)), np.bool_)
         has = flags.reshape(len(bare), len(WordProperty)).T.copy()
         # What stands together: the parts of an abbreviation, whose periods are in the labels; a number and its unit.
         dotted = [label.has_period for label in labels]
@@ -189,9 +192,9 @@ def place_marks(passage: Passage, marks: Indices) -> PlacedMarks:
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
-    """The column numbers of the labels' cases and marks, [n] each; `IT'S` is in upper case, although not as usual."""
-    cases = [UPPER if label.form.isupper() else CASE_CLASSES.index(label.case) for label in labels]
-    return np.array(cases, np.int8), np.array([MARK_CLASSES.index(label.mark) for label in labels], np.int8)
+    """The column numbers of the labels' cases and marks, [n] each."""
+    cases, marks = np.array([label.columns for label in labels], np.int8).reshape(-1, 2).T.copy()
+    return cases, marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,10 +182,9 @@ def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) 
 
 
 @lru_cache(maxsize=1 << 16)  # a live caption is decided again with each word
-def properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
-    """Whether a bare word has each property."""
+def properties_of(word: str, language: Language, form: str | None) -> bytes:
+    """Whether a bare word, of which `form` is the `mixed_form`, has each property."""
     plain = language.spelled(word)
-    form = mixed_form(word, lexicon, language)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
     letters = DOTTED.fullmatch(plain) is not None
@@ -231,4 +230,7 @@ def properties_of(word: str, language: Language, lexicon: Lexicon) -> bytes:
         WordProperty.INITIALISM: acronym or initials or scale or (said_again and form is None),
         WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
     }
-    return bytes(found.get(property_, False) for property_ in WordProperty)
+    flags = bytearray(len(WordProperty))
+    for property_, has in found.items():
+        flags[property_] = has
+    return bytes(flags)
