@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,11 +66,14 @@ _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
 #: For each mark, the column of `Evidence.gap_cost`.
 _KIND = np.array([0 if mark == "," else 1 if mark in TERMINAL else 2 for mark in MARK_CLASSES])
 
+#: Most words have one of a few labels.
+_label = lru_cache(maxsize=1 << 12)(Label)
+
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5
 
 
-def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
+def decode(passage: Passage, committed: Sequence[Label] = ()) -> Sequence[Label]:
     """The labels of a passage, of which the first are `committed`.
 
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
@@ -91,17 +95,21 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> list[Label]:
     return labels
 
 
-def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[Label]) -> list[Label]:
+def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[Label]) -> Sequence[Label]:
     """The labels after one round: what the text says, if it is known what is `missing`, and the best reading."""
     labels = passage.labels
     if passage.cues is not None or not set(MARKS) <= set(passage.marks):
         passage = with_allowed_marks(passage)
     known = evidence(passage, missing)
     ruled, _ = add_lexical_rules(passage, known)
+    settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
+    if settled and not (passage.asked or passage.conventions.opening):
+        return labels
     if committed:
         passage = copy(passage)
         passage.labels = [*committed, *labels[len(committed) :]]
     new_labels = list(labels)
+    fixed = (known.cases >= 0).tolist()
     for i, (old, rule, new) in enumerate(zip(labels, ruled, decide(passage, known), strict=True)):
         if passage.followed[i]:
             # A new mark would come between the word and the address or formula after it. Nor does one come after that,
@@ -109,7 +117,9 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
             # it might take the period for a part of it.
             new = replace(new, after=old.after)
         # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
-        label = replace(new, case=rule.case, form=rule.form) if known.cases[i] >= 0 else new
+        label = _label(rule.case, new.before, new.after, rule.form) if fixed[i] else new
+        if label == old:
+            continue
         word, written = strip(dress(passage.bare[i], label))
         # A label must never turn a word into another one.
         if word == passage.bare[i]:
@@ -263,7 +273,7 @@ def capital_form(text: Posteriors) -> Indices:
 
 def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
     labels = [
-        Label(CASE_CLASSES[case], before, after, "")
+        _label(CASE_CLASSES[case], before, after, "")
         for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
     ]
     conventions = passage.conventions
