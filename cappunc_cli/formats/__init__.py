@@ -174,10 +174,11 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     for i, (word, new) in enumerate(zip(document.words, again.words, strict=True), 1):
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
-        # Copies may be spelled otherwise than the word.
-        copies = zip_longest(word.places, new.places, fillvalue=()) if len(word.places) > 1 else ()
-        texts = ((format.shown(source, copy), format.shown(output, other)) for copy, other in copies)
-        for pair in ((word.text, new.text), *texts):
+        pairs = [(word.text, new.text)]
+        if len(word.places) > 1:  # copies may be spelled otherwise than the word
+            copies = zip_longest(word.places, new.places, fillvalue=())
+            pairs += [(format.shown(source, copy), format.shown(output, other)) for copy, other in copies]
+        for pair in pairs:
             if pair[0] == pair[1] or pair in checked:
                 continue
             if not same_word(*pair, diacritics=diacritics):

@@ -127,9 +127,10 @@ class RegionFormat(Format):
         if document.detail.in_pieces or self.in_codes:
             return self._read_back(document, wanted)
         regions, inside = sorted(cue.text for cue in cues), dict[Span, list[guard.Place]]()
+        starts = [start for start, _ in regions]
         for i, word in enumerate(document.words):
             for copy in word.places:
-                region = regions[bisect_right(regions, copy[0][0], key=itemgetter(0)) - 1]
+                region = regions[bisect_right(starts, copy[0][0]) - 1]
                 inside.setdefault(region, []).append((i, copy))
         # A change that is harmless in one copy of a word may be misread in the next.
         for _ in range(max((len(word.places) for word in document.words), default=0)):

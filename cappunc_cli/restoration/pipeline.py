@@ -56,11 +56,13 @@ def restore(
     require("options", options, Options, "Options")
     require("words", words, Iterable, "a sequence of Word")
     words = list(words)  # an iterator could be read only once
-    for word in words:
+    # One of each type shows whether all are right.
+    for word in {type(word): word for word in words}.values():
         require("a word", word, Word, "a Word")
-        require("the text of a word", word.text, str, "a str")
-        for time in (word.start, word.end):
-            require("a time", time, (Integral, NoneType), "whole milliseconds or None")
+    for text in {type(word.text): word.text for word in words}.values():
+        require("the text of a word", text, str, "a str")
+    for time in {type(time): time for word in words for time in (word.start, word.end)}.values():
+        require("a time", time, (Integral, NoneType), "whole milliseconds or None")
     read = as_read(words, model, options)
     new = rewrite(read.parts, probabilities(read.parts, model, options, progress), model, options)
     return read.joined(new) if read.signs else new
