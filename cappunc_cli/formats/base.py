@@ -97,9 +97,9 @@ class Format(ABC):
         """The document with new texts where that is not what `write` writes, for a new file that is made of it."""
         return None
 
-    def shown(self, source: str, copy: Copy) -> str:
-        """The text of a copy of a word, as its reader sees it."""
-        return shown(source, copy)
+    def shown(self, source: str, copies: Sequence[Copy]) -> list[str]:
+        """The texts of the copies of a word, as their reader sees them."""
+        return [shown(source, copy) for copy in copies]
 
     def channels(self, document: Document) -> list[tuple[str, str]]:  # noqa: ARG002
         """(recording, channel) of each word, if a file can have several of them one after the other; else []."""

@@ -149,9 +149,9 @@ class Dialect(Format):
         """The source without words, marks and character counts."""
         return splice(document.source, placeholders(document.detail))
 
-    def shown(self, source: str, copy: Copy) -> str:
-        """The text of a copy of a word."""
-        return "".join([decoded(source[start:stop]) for start, stop in copy])
+    def shown(self, source: str, copies: Sequence[Copy]) -> list[str]:
+        """The texts of the copies of a word."""
+        return [decoded("".join([source[start:stop] for start, stop in copy])) for copy in copies]
 
 
 def dialect_of(value: Any, level: int = 0) -> str:

@@ -23,7 +23,7 @@ _RARE = 1 / 50
 Spoken = list[Token]
 
 
-class Respelled(NamedTuple):
+class OtherSpelling(NamedTuple):
     """A copy of another spelling: the numbers of the words whose case and whose mark it shows.
 
     Both are None for a token that is not the first or the last one: `25` for "twenty five" has both, but the "and" in
@@ -46,7 +46,7 @@ class Transcript:
         #: The channel of each track, and how many words it has.
         self.channels: list[tuple[object, int]] = []
         #: Copies that are another spelling of words, or part of one; those of the track that is being read.
-        self.respelled: list[Respelled] = []
+        self.respelled: list[OtherSpelling] = []
         self._respelled: list[tuple[Copy, Spoken | None, Spoken | None, tuple[Spoken, Spoken, int] | None]] = []
         self.anchors: list[Anchor] = []
         #: The words that have a capital in one copy and none in another, though both show case.
@@ -90,7 +90,7 @@ class Transcript:
         numbers = {id(word): n for n, word in enumerate(spoken, len(self.words))} if self._respelled else {}
         for copy, case_of, mark_of, letters in self._respelled:
             at = (numbers[id(letters[0])], numbers[id(letters[1])], letters[2]) if letters else None
-            self.respelled.append(Respelled(copy, numbers.get(id(case_of)), numbers.get(id(mark_of)), at))
+            self.respelled.append(OtherSpelling(copy, numbers.get(id(case_of)), numbers.get(id(mark_of)), at))
         self._respelled.clear()
         self.anchors += track.anchors
         self.channels.append((track.channel, len(spoken)))

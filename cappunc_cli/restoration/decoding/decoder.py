@@ -102,8 +102,8 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
         passage = with_allowed_marks(passage)
     known = evidence(passage, missing)
     ruled, _ = add_lexical_rules(passage, known)
-    settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
-    if settled and not (passage.asked or passage.conventions.opening):
+    is_settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
+    if is_settled and not (committed or passage.asked or passage.conventions.opening):
         return labels
     if committed:
         passage = copy(passage)
