@@ -336,12 +336,15 @@ def _chains(
     before = np.empty((len(gains), 2, len(change), len(start)), np.float32)
     totals = np.empty((len(gains), 2, len(change)))
     odds = np.ones_like(before[0])
-    for i, gain in enumerate(np.stack([gains, gains[::-1]], 1)[:, :, None]):
+    for i in range(len(gains)):
         before[i] = odds
-        odds = odds * gain
+        odds[0] *= gains[i]
+        odds[1] *= gains[-1 - i]
         totals[i] = total = odds @ start
         odds = stay * (odds / total[:, :, None]) + change
-    found = before[:, 0] * before[::-1, 1] * (gains * start)[:, None]
+    found = before[:, 0]
+    found *= before[::-1, 1]
+    found *= (gains * start)[:, None]
     found /= found.sum(2, keepdims=True)
     # Sums over the states with the same marks, and over those with the same cases.
     by_marks, by_case = (
