@@ -194,7 +194,7 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
         own = [text.split() for at, text in zip(positions, texts, strict=True) if at == position]
         for start in range(0, len(own), 2):  # they overlap, so that a few lines have some blocks of their own
             block: list[str] = []
-            for words in own[start:]:
+            for words in own[start : start + _BLOCK]:  # each has a word
                 block += words
                 if len(block) >= _BLOCK:
                     break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from time import process_time
 
 import pytest
 from typer.testing import CliRunner
@@ -249,3 +250,19 @@ def test_an_element_has_the_language_that_it_declares(tmp_path: Path, spanish: s
 def test_the_language_that_the_user_names_outweighs_that_of_elements() -> None:
     document = formats.read(ttml(*(f' xml:lang="es">{one}' for one in ENGLISH)), "talk.ttml")
     assert stretches(document, ["en"], only=True) == []
+
+
+@pytest.mark.slow
+def test_the_time_for_finding_languages_grows_with_the_lines() -> None:
+    def seconds(times: int) -> float:
+        document = formats.read("\n".join(ENGLISH * times) + "\n", format="txt")
+        begin = process_time()
+        assert stretches(document, ["en", "es"]) == []
+        return process_time() - begin
+
+    # Quadratic growth is a factor of 256 each time; what a busy machine adds is not there three times.
+    for attempt in range(3):
+        small, large = seconds(700), seconds(16 * 700)
+        if large < 40 * small:
+            break
+        assert attempt < 2, (small, large)
