@@ -97,7 +97,7 @@ def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequ
 
 def is_foreign(text: str) -> bool:
     """Whether most letters of a text are not Latin."""
-    letters = [c for c in text if c.isalpha()] if not text.isascii() else []
+    letters = [c for c in text if c.isalpha()]
     return 2 * sum(map(is_latin, letters)) < len(letters)
 
 
@@ -194,7 +194,7 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
         own = [text.split() for at, text in zip(positions, texts, strict=True) if at == position]
         for start in range(0, len(own), 2):  # they overlap, so that a few lines have some blocks of their own
             block: list[str] = []
-            for words in own[start : start + _BLOCK]:  # each has a word
+            for words in own[start : start + _BLOCK]:  # each has a word at least
                 block += words
                 if len(block) >= _BLOCK:
                     break

@@ -176,8 +176,7 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         pairs = [(word.text, new.text)]
         if len(word.places) > 1:  # copies may be spelled otherwise than the word
-            copies = format.shown(source, word.places), format.shown(output, new.places)
-            pairs += zip_longest(*copies, fillvalue="") if copies[0] != copies[1] else ()
+            pairs += zip_longest(format.shown(source, word.places), format.shown(output, new.places), fillvalue="")
         for pair in pairs:
             if pair[0] == pair[1] or pair in checked:
                 continue

@@ -85,8 +85,7 @@ def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None 
     Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
     """
     result = StringIO(newline="")
-    # Sorted by numbers twice, which takes a third of the time of sorting by pairs of them.
-    for first, last, text in sorted(sorted(edits, key=itemgetter(1)), key=itemgetter(0)):
+    for first, last, text in sorted(edits, key=itemgetter(0, 1)):
         if not start <= first <= last:
             raise ValueError(f"edits overlap at {first}")
         result.write(source[start:first])

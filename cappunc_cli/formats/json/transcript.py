@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
@@ -224,12 +223,8 @@ class Transcript:
 
 def _set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
     """Find out whether streams show case and marks, from the tokens of each word."""
-    texts: dict[Stream, set[str]] = {stream: set() for stream in streams}
-    for token in chain(*spoken):
-        texts[token.stream].add(token.text)
-    for stream, shown in texts.items():
-        for text in shown:
-            stream.features |= features(text)
+    for stream, text in {(token.stream, token.text) for word in spoken for token in word}:
+        stream.features |= features(text)
     for stream in streams:
         lacking = []
         for bit in (MARKED, CAPITAL):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -66,9 +65,6 @@ _IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
 #: For each mark, the column of `Evidence.gap_cost`.
 _KIND = np.array([0 if mark == "," else 1 if mark in TERMINAL else 2 for mark in MARK_CLASSES])
 
-#: Most words have one of a few labels.
-_label = lru_cache(maxsize=1 << 12)(Label)
-
 #: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
 _MAX_ROUNDS = 5
 
@@ -109,7 +105,6 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
         passage = copy(passage)
         passage.labels = [*committed, *labels[len(committed) :]]
     new_labels = list(labels)
-    fixed = (known.cases >= 0).tolist()
     for i, (old, rule, new) in enumerate(zip(labels, ruled, decide(passage, known), strict=True)):
         if passage.followed[i]:
             # A new mark would come between the word and the address or formula after it. Nor does one come after that,
@@ -117,7 +112,7 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
             # it might take the period for a part of it.
             new = replace(new, after=old.after)
         # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
-        label = _label(rule.case, new.before, new.after, rule.form) if fixed[i] else new
+        label = replace(new, case=rule.case, form=rule.form) if known.cases[i] >= 0 else new
         if label == old:
             continue
         word, written = strip(dress(passage.bare[i], label))
@@ -273,7 +268,7 @@ def capital_form(text: Posteriors) -> Indices:
 
 def written_labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
     labels = [
-        _label(CASE_CLASSES[case], before, after, "")
+        Label(CASE_CLASSES[case], before, after, "")
         for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
     ]
     conventions = passage.conventions

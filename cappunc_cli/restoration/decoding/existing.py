@@ -334,13 +334,14 @@ def _chains(
     # A chain read backwards changes in the same way, so both directions are one loop. `before` holds the odds of each
     # state against its prior, given what comes before a word in either direction.
     before = np.empty((len(gains), 2, len(change), len(start)), np.float32)
-    totals = np.empty((len(gains), 2, len(change)))
+    totals = np.empty((len(gains), len(change)))
     odds = np.ones_like(before[0])
     for i in range(len(gains)):
         before[i] = odds
         odds[0] *= gains[i]
         odds[1] *= gains[-1 - i]
-        totals[i] = total = odds @ start
+        total = odds @ start
+        totals[i] = total[0]
         odds = stay * (odds / total[:, :, None]) + change
     found = before[:, 0]
     found *= before[::-1, 1]
@@ -351,7 +352,7 @@ def _chains(
         np.repeat(found @ np.eye(size, dtype=np.float32)[place], step, 0)[: len(log_marks)].swapaxes(0, 1)
         for size, place in zip(prior.shape, used, strict=True)
     )
-    return [*zip(by_marks, by_case, strict=True)], np.log(totals[:, 0]).sum(0) + most.sum()
+    return [*zip(by_marks, by_case, strict=True)], np.log(totals).sum(0) + most.sum()
 
 
 def runs(values: npt.NDArray[np.integer] | Flags) -> Iterator[tuple[int, int]]:

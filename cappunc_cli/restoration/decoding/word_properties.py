@@ -88,7 +88,6 @@ class WordProperty(IntEnum):
     PART = 21
 
 
-_PROPERTIES = tuple(WordProperty)
 #: A sentence may begin in lower case with such a word.
 NO_START = [WordProperty.NO_CAPITAL, WordProperty.ALWAYS_LOWER]
 
@@ -231,4 +230,4 @@ def properties_of(word: str, language: Language, form: str | None) -> bytes:
         WordProperty.INITIALISM: acronym or initials or scale or (said_again and form is None),
         WordProperty.LOWER_WITHIN: linked or (title and language.lower_titles),
     }
-    return bytes([found.get(property_, False) for property_ in _PROPERTIES])
+    return bytes(found.get(property_, False) for property_ in WordProperty)
