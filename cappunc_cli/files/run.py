@@ -73,9 +73,8 @@ class Worker:
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Read and restore the files, and write them together; one result a job, which succeeds or fails alone."""
-        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
-        # again, an eighth of the time of reading and verifying.
-        gc.set_threshold(100_000)
+        # As `main`, in worker processes, too.
+        gc.set_threshold(1_000_000)
         if self._fixer is None:
             self._fixer = Fixer(self.request, self._warnings.append, self.reporter)
         held: list[Result] = []

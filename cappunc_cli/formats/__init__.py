@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import Any
 
-from cappunc_cli.document.words import Document
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
@@ -175,7 +175,8 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         pairs = [(word.text, new.text)]
-        if len(word.places) > 1:  # copies may be spelled otherwise than the word
+        # Copies may be spelled otherwise than the word.
+        if len(word.places) > 1 and _written(source, word) != _written(output, new):
             pairs += zip_longest(format.shown(source, word.places), format.shown(output, new.places), fillvalue="")
         for pair in pairs:
             if pair[0] == pair[1] or pair in checked:
@@ -188,3 +189,8 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
     old_rest, new_rest = format.skeleton(document), format.skeleton(again)
     if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
         raise BadInput("the result differs in more than words")
+
+
+def _written(source: str, word: Word) -> list[str]:
+    """The fragments of the copies of a word."""
+    return [source[start:stop] for copy in word.places for start, stop in copy]

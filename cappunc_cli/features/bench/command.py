@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -98,7 +97,6 @@ def bench(context: typer.Context, options: BenchOptions) -> None:
 
 def measure(file: str | None, name: str, device: str, count: int, repeat: int) -> dict[str, Any]:
     """Measure a model and return the report, as `cappunc bench --json` prints it."""
-    gc.set_threshold(100_000)  # as `fix` does
     directory = find_model(name)
     if file is not None:
         inputs = {Path(file).name: read_text(file)[0]}
