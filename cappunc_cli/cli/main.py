@@ -253,7 +253,7 @@ def main() -> None:
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, TextIOWrapper):  # characters that its encoding lacks are escaped, not an error
             output.reconfigure(errors="backslashreplace")
-    # A transcript is many objects and hardly a cycle: looking for one again and again takes a tenth of `fix --fast`.
+    # A transcript is many objects and hardly a cycle: looking for one again and again takes a tenth of `fix` for JSON.
     gc.set_threshold(1_000_000)
     try:
         sys.exit(app(standalone_mode=False))
