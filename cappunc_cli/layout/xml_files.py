@@ -14,7 +14,7 @@ from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
 
 #: Characters that XML cannot contain.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _TTML = "http://www.w3.org/ns/ttml"
 #: What a profile declares: names and parameters of the document, its metadata, and the style and region it demands.
 _DECLARED = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -108,10 +107,7 @@ def value_at(entry: object, path: str) -> Any:
     """The first value at a path below an entry; None if there is none."""
     if isinstance(entry, dict) and path in entry:
         return entry[path]
-    return next(iter(values(entry, path)), None) if _PATH.search(path) else None
-
-
-_PATH = re.compile(r"[.\[|]")
+    return next(iter(values(entry, path)), None) if path and not path.isidentifier() else None
 
 
 def listed(value: object) -> list[Node]:
