@@ -48,8 +48,10 @@ def load_vocabulary(recipe: LabRecipe) -> Vocabulary:
 
 
 def load_lexicon(recipe: LabRecipe) -> list[str]:
-    """The forms of lexicon.txt."""
-    return (recipe.arrays() / "lexicon.txt").read_text("utf-8").splitlines()
+    """The lines of lexicon.txt: of a model that goes on from its own weights those that it has, with their counts."""
+    own = recipe.start is not None and recipe.start.parent == recipe.tokenizer.parent
+    folder = recipe.tokenizer.parent if own else recipe.arrays()
+    return (folder / "lexicon.txt").read_text("utf-8").splitlines()
 
 
 def running_pieces(recipe: LabRecipe, names: Iterable[str]) -> Ints:

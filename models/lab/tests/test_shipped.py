@@ -80,6 +80,20 @@ def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
         assert [name for name in shipped.texts() if name not in CORPORA or not CORPORA[name].ships] == []
 
 
+def test_a_model_that_goes_on_from_its_own_weights_keeps_the_counts_of_its_words(recipe: LabRecipe) -> None:
+    from models.lab.arrays import load_lexicon
+
+    folders = {"counted": "[en]\t5\t3\t1\t1\nnato\t0\t0\t3", "arrays": "NATO"}
+    for name, text in folders.items():
+        (recipe.data / name).mkdir()
+        (recipe.data / name / "lexicon.txt").write_text(text, "utf-8")
+    fresh = replace(recipe, prepared=recipe.data / "arrays", tokenizer=recipe.data / "counted" / "tokenizer.json")
+    assert load_lexicon(fresh) == ["NATO"]
+    assert load_lexicon(replace(fresh, start=recipe.data / "other" / "model.onnx")) == ["NATO"]
+    own = replace(fresh, start=recipe.data / "counted" / "model.onnx")
+    assert load_lexicon(own) == ["[en]\t5\t3\t1\t1", "nato\t0\t0\t3"]
+
+
 def test_averaging_goes_half_way() -> None:
     torch = pytest.importorskip("torch")
     from cappunc_cli.restoration.models.graph import NetworkShape
