@@ -75,8 +75,8 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> Sequence[Label]
     The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
     fixing the result again would not either. In the first, a text without marks and capitals lacks all of them; in
-    later ones it has none but ours, which are no bare captions among whole ones. The end of a text so far, most of
-    whose words are still to come, is decided once.
+    later ones, which only new abbreviations (`J. R. R.`) or paired marks require, it has none but ours, which are no
+    bare captions among whole ones. The end of a text so far, most of whose words are still to come, is decided once.
     """
     passage.committed = len(committed)
     starts_over = passage.options.existing == "replace"
@@ -87,7 +87,10 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> Sequence[Label]
         labels = _decide_once(passage, missing, committed)
         if committed or passage.continues or rounds == _MAX_ROUNDS or labels == passage.labels:
             break
-        passage = replace(passage, labels=labels)
+        properties, passage = passage.posteriors.has, replace(passage, labels=labels)
+        pairs = passage.asked or passage.conventions.opening
+        if is_bare and not pairs and np.array_equal(properties, passage.posteriors.has):
+            break
     return labels
 
 
