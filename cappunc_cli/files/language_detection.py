@@ -97,7 +97,7 @@ def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequ
 
 def is_foreign(text: str) -> bool:
     """Whether most letters of a text are not Latin."""
-    letters = [c for c in text if c.isalpha()]
+    letters = [] if text.isascii() else [c for c in text if c.isalpha()]
     return 2 * sum(map(is_latin, letters)) < len(letters)
 
 

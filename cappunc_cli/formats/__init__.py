@@ -175,9 +175,11 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         pairs = [(word.text, new.text)]
-        # Copies may be spelled otherwise than the word.
-        if len(word.places) > 1 and _written(source, word) != _written(output, new):
-            pairs += zip_longest(format.shown(source, word.places), format.shown(output, new.places), fillvalue="")
+        if len(word.places) > 1:
+            before, after = _written(source, word), _written(output, new)
+            # Copies may be spelled otherwise than the word.
+            if before != after and {*zip_longest(before, after)} != {*pairs}:
+                pairs += zip_longest(format.shown(source, word.places), format.shown(output, new.places), fillvalue="")
         for pair in pairs:
             if pair[0] == pair[1] or pair in checked:
                 continue

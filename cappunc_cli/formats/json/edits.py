@@ -177,7 +177,8 @@ def placeholders(transcript: Transcript) -> Iterator[Edit]:
     )
     for copy in copies:
         if len(copy) == 1:
-            yield (*copy[0], "_")
+            ((start, stop),) = copy
+            yield start, stop, "_"
             continue
         marks = transcript.mark_entries(copy)
         yield from (_removal(transcript.source, entry) for entry in marks.values())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # unknown to typeshed
 from typing import Any
 
@@ -19,10 +20,8 @@ _VALUE = re.compile(r"[^ \t\r\n]")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _PIECE = re.compile(_STRING.pattern + r"|[{}\[\]]", re.DOTALL)
 _NUMBER = re.compile(r"\s*:\s*(-?\d++)(?![.eE])")
-#: A character as it is written inside a literal; one outside the BMP may be written as two escaped surrogates.
-_CHARACTER = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
-)
+#: An escaped character; one outside the BMP may be written as two escaped surrogates.
+_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -41,8 +40,7 @@ class Literal(str):
         if self.stop - self.start == len(self) + 2:
             return range(self.start + 1, self.stop)
         if not hasattr(self, "_begins"):
-            inside = self.start + 1, self.stop - 1
-            self._begins = [*(start for start, _ in characters(self.source, (inside,))), inside[1]]
+            self._begins = _begins(self.source, self.start + 1, self.stop - 1)
         return self._begins
 
     def escaped(self, text: str) -> str:
@@ -126,8 +124,7 @@ def _placed(value: Any, source: str, spans: Iterator[Span]) -> Any:
         return [_placed(child, source, spans) if isinstance(child, _HOLDERS) else child for child in value]
     node = Node()
     node.source = source
-    for key, child in value:
-        at, _ = next(spans)
+    for (key, child), (at, _) in zip(value, spans, strict=False):
         if not node:
             node.first = at
         node[key] = _placed(child, source, spans) if isinstance(child, _HOLDERS) else child
@@ -156,13 +153,16 @@ def decoded(written: str) -> str:
 
 def characters(source: str, copy: Copy) -> list[Span]:
     """The span of each character in the fragments of a copy."""
-    found: list[Span] = []
-    for start, stop in copy:
-        if "\\" in source[start:stop]:
-            found += [match.span() for match in _CHARACTER.finditer(source, start, stop)]
-        else:
-            found += [(at, at + 1) for at in range(start, stop)]
-    return found
+    return [span for start, stop in copy for span in pairwise(_begins(source, start, stop))]
+
+
+def _begins(source: str, start: int, stop: int) -> list[int]:
+    """Where each character of a part of a literal begins, and where the last one ends."""
+    found: list[int] = []
+    for escape in _ESCAPE.finditer(source, start, stop):
+        found += range(start, escape.start() + 1)
+        start = escape.end()
+    return [*found, *range(start, stop + 1)]
 
 
 def literal_edits(literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:

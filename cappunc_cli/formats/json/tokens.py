@@ -141,6 +141,8 @@ def tokenize(stream: Stream) -> list[Token]:
     for turn in turns:
         if (n := bisect_left(starts, turn)) < len(tokens):
             tokens[n].begins_turn = True
+    for text in {token.text for token in tokens}:
+        stream.features |= features(text)
     return tokens
 
 

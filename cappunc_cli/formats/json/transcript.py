@@ -83,9 +83,10 @@ class Transcript:
             self._align(own, tokenize(streams[-1]), marks=False)
         if len(streams) > 1:
             _set_styles(spoken, streams)
-            # Some streams show case and have a capital, and others not.
-            capitals = ({features(token.text) & CAPITAL for token in word if token.stream.case} for word in spoken)
-            self.differing += [n for n, found in enumerate(capitals, len(self.words)) if len(found) > 1]
+            # Hardly any word is written in two ways: some streams show case and have a capital, and others not.
+            several = [n for n, word in enumerate(spoken) if len({token.text for token in word}) > 1]
+            capitals = ({features(token.text) & CAPITAL for token in spoken[n] if token.stream.case} for n in several)
+            self.differing += [len(self.words) + n for n, case in zip(several, capitals, strict=True) if len(case) > 1]
         numbers = {id(word): n for n, word in enumerate(spoken, len(self.words))} if self._respelled else {}
         for copy, case_of, mark_of, letters in self._respelled:
             at = (numbers[id(letters[0])], numbers[id(letters[1])], letters[2]) if letters else None
@@ -223,8 +224,6 @@ class Transcript:
 
 def _set_styles(spoken: Sequence[Spoken], streams: Sequence[Stream]) -> None:
     """Find out whether streams show case and marks, from the tokens of each word."""
-    for stream, text in {(token.stream, token.text) for word in spoken for token in word}:
-        stream.features |= features(text)
     for stream in streams:
         lacking = []
         for bit in (MARKED, CAPITAL):
