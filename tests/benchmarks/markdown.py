@@ -30,7 +30,10 @@ def source(report: dict[str, Any], file: str) -> str:
 
 
 def model_of(name: str, digest: str) -> str:
-    """The model that was measured, by its current name: names are given to better models, hashes are not."""
+    """The model that was measured, by its current name: names are given to better models, hashes are not.
+
+    The notes of a model name the hashes of its earlier weights.
+    """
     shipped = {
         file[:12]: path.parent.name
         for path in sorted((ROOT / "models").glob("*/config.json"))
@@ -38,8 +41,10 @@ def model_of(name: str, digest: str) -> str:
     }
     if shipped.get(digest, name) != name:
         return f"`{shipped[digest]}` ({digest}), then called `{name}`"
-    if name in shipped.values() and digest not in shipped:
-        return f"`{name}` of an earlier version ({digest})"
+    notes = (path for path in sorted((ROOT / "models").glob("*/NOTES.md")) if digest in path.read_text("utf-8"))
+    earlier = next((path.parent.name for path in notes), name)
+    if earlier in shipped.values() and digest not in shipped:
+        return f"`{earlier}` of an earlier version ({digest})"
     return f"`{name}` ({digest})"
 
 
