@@ -112,7 +112,7 @@ def test_the_title_of_a_name_in_capitals() -> None:
     [
         ("you said--i know that and i called--london was far", ["said--I", "called--London"]),
         ("well—i went home and he said…i know and then...i left", ["Well—I", "said…I", "then...I"]),
-        ("tell him/i will be there with anna/peter and/or him", ["him/I", "Anna/Peter", "and/or"]),
+        ("tell him/i will be there with anna/david and/or him", ["him/I", "Anna/David", "and/or"]),
         ("so i-i don't know and i-i'm not sure", ["I-I", "I-I'm"]),
         ("they drove at 50 km/h with the person(s) there", ["km/h", "person(s)"]),
     ],

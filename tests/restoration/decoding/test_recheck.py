@@ -15,7 +15,7 @@ from cappunc_cli.restoration.pipeline import restore
 
 WRONG = (
     "So the company. Said that it would open a new office in London next year. They have, been working on it for a "
-    "long time, and everybody is happy about it. The people who work. There are going to move in the spring."
+    "long time, and everybody is happy about it. The people who. Work there are going to move in the spring."
 )
 RIGHT = (
     "So the company said that it would open a new office in London next year. They have been working on it for a long "
@@ -45,7 +45,7 @@ def test_each_change_is_listed_and_shown_by_a_diff(tmp_path: Path, english: Mode
     assert [line for line in run.stderr.splitlines() if "is now" in line] == [
         f"cappunc: {path}:1: “company. Said” is now “company said”",
         f"cappunc: {path}:1: “have, been” is now “have been”",
-        f"cappunc: {path}:1: “work. There” is now “work there”",
+        f"cappunc: {path}:1: “who. Work” is now “who work”",
     ]
     assert f"-{WRONG}\n+{RIGHT}\n" in run.stdout
     assert path.read_text("utf-8") == f"{WRONG}\n"
