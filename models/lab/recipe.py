@@ -92,9 +92,10 @@ class LabRecipe(Recipe):
         So does each of `others`, in which a table also has only the entries that differ.
         """
         project = project_of(path)
-        table = tomllib.loads(path.read_text("utf-8"))
-        if "extends" in table:
-            table = tomllib.loads((path.parent / table.pop("extends")).read_text("utf-8")) | table
+        table, folder = tomllib.loads(path.read_text("utf-8")), path.parent
+        while "extends" in table:
+            base = folder / table.pop("extends")
+            table, folder = tomllib.loads(base.read_text("utf-8")) | table, base.parent
         for other in others:
             for name, value in other.items():
                 old = table.get(name)
