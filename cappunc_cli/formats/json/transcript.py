@@ -83,7 +83,7 @@ class Transcript:
             self._align(own, tokenize(streams[-1]), marks=False)
         if len(streams) > 1:
             _set_styles(spoken, streams)
-            # Hardly any word is written in two ways: some streams show case and have a capital, and others not.
+            # Some streams show case and have a capital, and others not: a word that is written in two ways.
             several = [n for n, word in enumerate(spoken) if len({token.text for token in word}) > 1]
             capitals = ({features(token.text) & CAPITAL for token in spoken[n] if token.stream.case} for n in several)
             self.differing += [len(self.words) + n for n, case in zip(several, capitals, strict=True) if len(case) > 1]

@@ -88,8 +88,7 @@ def decode(passage: Passage, committed: Sequence[Label] = ()) -> Sequence[Label]
         if committed or passage.continues or rounds == _MAX_ROUNDS or labels == passage.labels:
             break
         properties, passage = passage.posteriors.has, replace(passage, labels=labels)
-        pairs = passage.asked or passage.conventions.opening
-        if is_bare and not pairs and np.array_equal(properties, passage.posteriors.has):
+        if is_bare and not passage.pairs and np.array_equal(properties, passage.posteriors.has):
             break
     return labels
 
@@ -102,7 +101,7 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
     known = evidence(passage, missing)
     ruled, _ = add_lexical_rules(passage, known)
     is_settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
-    if is_settled and not (committed or passage.asked or passage.conventions.opening):
+    if is_settled and not (committed or passage.pairs):
         return labels
     if committed:
         passage = copy(passage)
@@ -143,10 +142,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
         within[committed] -= tuned.LATE_COST * text.end_probability()[committed - 1]
     marks = mark_scores(passage, known).argmax(1)
-    if passage.asked or passage.conventions.opening:
-        placed = place_paired_marks(passage, marks, known.marks < 0)
-    else:
-        placed = place_marks(passage, marks)
+    placed = place_paired_marks(passage, marks, known.marks < 0) if passage.pairs else place_marks(passage, marks)
     titles = np.append(False, text.has[WordProperty.TITLE][:-1]) & ~text.has[WordProperty.INITIALISM]
     if titles.any() and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.

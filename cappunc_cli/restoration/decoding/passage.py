@@ -160,6 +160,11 @@ class Passage:
         ]
         has[WordProperty.ABBREVIATION] |= goes_on & initial
 
+    @property
+    def pairs(self) -> bool:
+        """Whether marks may be added that come in pairs: those that are asked for, or `¿` and `¡`."""
+        return bool(self.asked or self.conventions.opening)
+
     def quotes(self) -> tuple[str, str]:
         """The opening and closing quotation mark: as in the text, straight like its apostrophes, or the language's."""
         written = Counter(c for label in self.labels for c in label.before if c in _CLOSED_BY)
