@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from metaphone import doublemetaphone
-from rapidfuzz import fuzz, process
-
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.files.output import Reporter, counted
@@ -92,6 +89,8 @@ class TermCheck:
 
 def near_matches(terms: Sequence[str], words: Sequence[str]) -> dict[str, str]:
     """The words of a text, in lower case, that look or sound most like a term, for each term that has any."""
+    from rapidfuzz import fuzz, process  # only where a term is missing
+
     found: dict[str, str] = {}
     by_size: dict[int, dict[str, str]] = {}
     for term in terms:
@@ -121,6 +120,8 @@ def _runs(words: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
 @cache
 def _sound(word: str) -> str:
     """The phonetic key of a word, by Lawrence Philips' Double Metaphone."""
+    from metaphone import doublemetaphone
+
     key: str = doublemetaphone(word)[0]
     return key
 
