@@ -101,7 +101,7 @@ def load(source: str) -> Any:
         at = found.start()
         try:
             value, at = decoder.raw_decode(source, at)
-            documents.append(_placed(value, source, spans) if isinstance(value, _HOLDERS) else value)
+            documents.append(_placed(value, source, spans) if type(value) in _HOLDERS else value)
         except JSONDecodeError as error:
             ends = not source[error.pos :].strip()
             what = "the file ends too early" if ends else error.msg[:1].lower() + error.msg[1:]
@@ -115,19 +115,19 @@ def load(source: str) -> Any:
 
 def _placed(value: Any, source: str, spans: Iterator[Span]) -> Any:
     """A value with the places of its strings and keys, which are the next of `spans`: all in the source, in order."""
-    if isinstance(value, str):
+    if type(value) is str:
         literal = Literal(value)
         literal.source = source
         literal.start, literal.stop = next(spans)
         return literal
-    if isinstance(value, list):
-        return [_placed(child, source, spans) if isinstance(child, _HOLDERS) else child for child in value]
+    if type(value) is list:
+        return [_placed(child, source, spans) if type(child) in _HOLDERS else child for child in value]
     node = Node()
     node.source = source
     for (key, child), (at, _) in zip(value, spans, strict=False):
         if not node:
             node.first = at
-        node[key] = _placed(child, source, spans) if isinstance(child, _HOLDERS) else child
+        node[key] = _placed(child, source, spans) if type(child) in _HOLDERS else child
     return node
 
 
