@@ -359,9 +359,8 @@ class Opened:
 
 
 def _notice(document: Document, i: int, message: str) -> Notice:
-    """A notice at the line of a word; words of JSON have no places."""
-    places = document.words[i].places
-    return Notice(line_of(document.source, places[0][0][0]) if places else 1, message)
+    """A notice at the line of a word, or at the first one for a word that is nowhere in the source."""
+    return Notice(line_of(document.source, max(document.words[i].at, 0)), message)
 
 
 def _rechecked(document: Document, new: Sequence[str]) -> tuple[Notice, ...]:

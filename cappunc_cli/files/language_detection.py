@@ -171,8 +171,8 @@ def _lines(document: Document) -> list[list[int]]:
     for i, word in enumerate(document.words):
         last = document.words[i - 1] if i else None
         gap = ""
-        if last is not None and last.places and word.places:
-            gap = document.source[last.places[0][-1][1] : word.places[0][0][0]]
+        if last is not None and last.at >= 0 <= word.at:
+            gap = document.source[last.until : word.at]
         ends = "\n" in gap or "<br" in gap or "\\N" in gap or document.languages.get(i) != document.languages.get(i - 1)
         if last is None or last.cue != word.cue or ends:
             lines.append([])

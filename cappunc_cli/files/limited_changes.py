@@ -31,7 +31,7 @@ def writable(text: str, encoding: Encoding) -> str:
 def surroundings(document: Document) -> list[tuple[str, str]]:
     """The characters before and after each word in the source; ("", "") for those without a place."""
     source = document.source
-    spans = [(one.places[0][0][0], one.places[0][-1][1]) if one.places else (0, len(source)) for one in document.words]
+    spans = [(one.at, one.until) if one.at >= 0 else (0, len(source)) for one in document.words]
     return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
 
 

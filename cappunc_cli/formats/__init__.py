@@ -145,7 +145,7 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False, dia
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     for word, text in zip(document.words, texts, strict=True):
         if text != word.text and not same_word(word.text, text, diacritics=diacritics):
-            line = line_of(document.source, word.places[0][0][0]) if word.places else None
+            line = line_of(document.source, word.at) if word.at >= 0 else None
             raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word", line=line)
     # White space around a text would be read back as part of the line.
     format, clean = FORMATS[document.format], [text.strip() for text in texts]
@@ -175,7 +175,7 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
         if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{word.text}”, moved in time")
         pairs = [(word.text, new.text)]
-        if len(word.places) > 1:
+        if len(word.copies) > 1:
             before, after = _written(source, word), _written(output, new)
             # Copies may be spelled otherwise than the word.
             if before != after and {*zip_longest(before, after)} != {*pairs}:

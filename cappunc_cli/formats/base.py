@@ -126,19 +126,21 @@ class RegionFormat(Format):
         old, wanted, cues = document.texts, list(texts), document.detail.cues
         if document.detail.in_pieces or self.in_codes:
             return self._read_back(document, wanted)
-        regions, inside = sorted(cue.text for cue in cues), dict[Span, list[guard.Place]]()
+        regions, inside = sorted(cue.text for cue in cues), dict[Span, list[int]]()
         starts = [start for start, _ in regions]
         for i, word in enumerate(document.words):
             for copy in word.places:
                 region = regions[bisect_right(starts, copy[0][0]) - 1]
-                inside.setdefault(region, []).append((i, copy))
+                inside.setdefault(region, []).append(i)
         # A change that is harmless in one copy of a word may be misread in the next.
-        for _ in range(max((len(word.places) for word in document.words), default=0)):
-            for region, places in inside.items():
-                if any(wanted[i] != old[i] for i, _ in places) and (
-                    any(guard.RISKY.match(wanted[i]) for i, _ in places)
+        for _ in range(max((len(word.copies) or 1 for word in document.words), default=0)):
+            for region, numbers in inside.items():
+                if any(wanted[i] != old[i] for i in numbers) and (
+                    any(guard.RISKY.match(wanted[i]) for i in numbers)
                     or not guard.PLAIN.fullmatch(document.source, *region)
                 ):
+                    copies = ((i, copy) for i in {*numbers} for copy in document.words[i].places)
+                    places = (place for place in copies if region[0] <= place[1][0][0] < region[1])
                     guard.revert(document, region, sorted(places, key=itemgetter(1)), wanted)
         return self.written(document, wanted)
 

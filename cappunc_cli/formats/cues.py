@@ -130,7 +130,7 @@ def in_time(cues: Sequence[Cue]) -> list[Cue]:
 
 def is_rolling(document: Document) -> bool:
     """Whether some cues repeat words of those before."""
-    return any(len(word.places) > 1 for word in document.words)
+    return any(len(word.copies) > 1 for word in document.words)
 
 
 @dataclass(slots=True)
@@ -194,7 +194,7 @@ class CueReader:
         if cue.shown is None and WORDS_ALONE.fullmatch(self.source, *cue.text):
             text = self.source[slice(*cue.text)]
             tokens = TOKEN.finditer(self.source, *cue.text)
-            said = [Word(intern(found[0]), places=((found.span(),),)) for found in tokens]
+            said = [Word(intern(found[0]), at=found.start(), until=found.end()) for found in tokens]
             speech = Speech(said, [n for n, line in enumerate(BREAKS.split(text)) for _ in line.split()], {})
         else:
             seen = cue.visible(self.source, self.hidden)

@@ -163,7 +163,7 @@ class Chat(CueFormat):
         """Write capitals, commas and the marks at the ends of utterances, and leave out all that CHAT would misread."""
         ends = [a.cue != b.cue for a, b in pairwise(document.words)] + [True] * bool(document.words)
         begins = [True, *ends]
-        free = [_FREE.match(document.source, word.places[0][-1][1]) is not None for word in document.words]
+        free = [_FREE.match(document.source, word.until) is not None for word in document.words]
         rows = zip(document.texts, texts, begins, ends, free, strict=False)
         return super().write(document, [_in_chat(*row) for row in rows])
 

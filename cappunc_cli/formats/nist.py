@@ -109,7 +109,7 @@ class _CtmReader:
         end = None if "*" in (begin, duration) else round((float(begin) + float(duration)) * 1000)
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         turn, at = self.turns.next(None), found.start(5) + len(token) - len(token.lstrip())
-        self.open = Word(text, start, end, turn, turn, (((at, at + len(text)),),), preceded=self.begun)
+        self.open = Word(text, start, end, turn, turn, at, at + len(text), preceded=self.begun)
         self.words.append(self.open)
         self.channels.append((recording, channel))
         self.begun = False
@@ -230,7 +230,7 @@ class Ctm(Format):
         If marks have rows of their own in the file, rows are added for new marks and removed with old
         ones; otherwise marks are written on the words.
         """
-        rows = any(len(word.places[0]) > 1 for word in document.words)
+        rows = any(word.copies for word in document.words)
         return spans.splice(document.source, _changes(document, texts, rows))
 
     def skeleton(self, document: Document) -> str:

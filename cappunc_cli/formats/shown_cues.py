@@ -97,7 +97,7 @@ def _edits(
     seen = visible(source, *region, hidden)
     words = speech_in(seen).words
     texts = [word.text for word in words]
-    ends = ((before.places[0][-1][1], after.places[0][0][0]) for before, after in pairwise(words))
+    ends = ((before.until, after.at) for before, after in pairwise(words))
     gaps = [visible(source, *end, hidden) for end in ends]
     places = [gap.copy(0, len(gap.text)) for gap in gaps]
     # `a<br>b`, a no-break space

@@ -82,7 +82,8 @@ def speech_in(seen: Visible) -> Speech:
         text, copy = seen.text[a:b], seen.copy(a, b)
         if beyond is not None:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
-        words.append(Word(intern(text), places=(copy,), sound=sound, followed=followed, preceded=preceded))
+        words.append(Word(intern(text), sound=sound, followed=followed, preceded=preceded))
+        words[-1].places = (copy,)
         lines.append(line)
     names = [name for _, name in named[s:]]
     return Speech(words, lines, speakers, next(filter(None, reversed(names)), "") if names else None, n < len(sounds))

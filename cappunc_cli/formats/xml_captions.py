@@ -121,7 +121,7 @@ def _languages(found: Sequence[Element], words: Sequence[Word]) -> dict[int, str
 
     That of the whole file is not among them, as it is wrong for some translations.
     """
-    places = [word.places[0][0][0] for word in words]
+    places = [word.at for word in words]
     codes: dict[int, str] = {}
     for element in found[1:]:  # the innermost comes last
         if code := element.get("lang"):

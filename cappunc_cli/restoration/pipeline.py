@@ -6,8 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from numbers import Integral
+from sys import intern
 from types import NoneType
 
 import numpy as np
@@ -73,11 +74,14 @@ def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     lexicon = model.lexicons[options.conventions(model.config).code]
     glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
     signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
-    owned = [(part, i) for i, word in enumerate(words) for part in (_parts(word, signs[i]) if i in signs else (word,))]
-    parts: Sequence[Word] = [part for part, _ in owned]
+    parts: Sequence[Word] = words
+    owners: Sequence[int] = range(len(words))
+    if signs:
+        split_up = [list(_parts(word, signs[i])) if i in signs else [word] for i, word in enumerate(words)]
+        parts, owners = list(chain(*split_up)), [i for i, own in enumerate(split_up) for _ in own]
     if any(word.blank_before for word in words):
         parts = _with_paragraphs(parts, model, options)
-    return Parted(words, parts, [i for _, i in owned], signs)
+    return Parted(words, parts, owners, signs)
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -186,7 +190,8 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
             section = [replace(word, text=text) for word, text in zip(section, checked, strict=True)]
             passage = read_passage(section, rows[first:last], model, replace(options, existing="auto"))
         own = slice(start - first, stop - first)
-        texts += map(dress, passage.bare[own], decode(passage)[own])
+        # A text repeats its words, also when it is read back.
+        texts += map(intern, map(dress, passage.bare[own], decode(passage)[own]))
     return texts
 
 
@@ -248,7 +253,7 @@ def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     for start, stop in signs:
         own = text[first:stop] if strip(text[first:stop])[1].after else text[first:start]
         # No mark comes between a word and the sign after it.
-        yield replace(word, text=own, end=None, places=(), followed=True)
-        word = replace(word, start=None, places=(), sound=False, preceded=False, blank_before=False)
+        yield replace(word, text=own, end=None, at=-1, until=-1, copies=(), followed=True)
+        word = replace(word, start=None, at=-1, until=-1, copies=(), sound=False, preceded=False, blank_before=False)
         first = stop
     yield replace(word, text=text[first:])

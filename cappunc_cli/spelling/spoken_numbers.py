@@ -76,10 +76,9 @@ class PassageWords:
         """
         spans: list[tuple[int, int]] = []
         for i in range(first, stop):
-            copies = self.words[i].places
-            if len(copies) != 1 or len(copies[0]) != 1:
+            start, end = self.words[i].at, self.words[i].until
+            if start < 0 or self.words[i].copies:
                 return None
-            start, end = copies[0][0]
             if self.source[start:end] != self.words[i].text:
                 return None
             if i > first:

@@ -179,8 +179,8 @@ class Transcript:
             if spelled.begins_turn or (track.channel, speaker) != before:
                 self._begin(track.channel, speaker, spelled.begins_turn)
             before = track.channel, speaker
-            places = tuple([token.copy for token in tokens])
-            made = Word(spelled.text, start, end, self._cue, self._turn, places, preceded=preceded, signs=own.signs)
+            made = Word(spelled.text, start, end, self._cue, self._turn, preceded=preceded, signs=own.signs)
+            made.places = tuple([token.copy for token in tokens])
             made.followed = preceded = own.signs != ""
             self.words.append(made)
 
