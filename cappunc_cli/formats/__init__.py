@@ -194,5 +194,5 @@ def verify(document: Document, output: str, *, lines: bool = False, diacritics: 
 
 
 def _written(source: str, word: Word) -> list[str]:
-    """The fragments of the copies of a word."""
-    return [source[start:stop] for copy in word.places for start, stop in copy]
+    """The fragments of the copies of a word that has several."""
+    return [source[start:stop] for copy in word.copies for start, stop in copy]
