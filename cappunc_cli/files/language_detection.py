@@ -167,16 +167,15 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
 
 def _lines(document: Document) -> list[list[int]]:
     """The numbers of the words in each line of each cue."""
+    source, own, last = document.source, document.languages, None
     lines: list[list[int]] = []
     for i, word in enumerate(document.words):
-        last = document.words[i - 1] if i else None
-        gap = ""
-        if last is not None and last.at >= 0 <= word.at:
-            gap = document.source[last.until : word.at]
-        ends = "\n" in gap or "<br" in gap or "\\N" in gap or document.languages.get(i) != document.languages.get(i - 1)
+        gap = source[last.until : word.at] if last is not None and last.at >= 0 <= word.at else ""
+        ends = "\n" in gap or "<br" in gap or "\\N" in gap or (own and own.get(i) != own.get(i - 1))
         if last is None or last.cue != word.cue or ends:
             lines.append([])
         lines[-1].append(i)
+        last = word
     if 2 * len(lines) > len(document.words) > _WORDS_A_LINE:  # a word a line, as in CTM
         numbers = list(range(len(document.words)))
         return [numbers[i : i + _WORDS_A_LINE] for i in range(0, len(numbers), _WORDS_A_LINE)]

@@ -72,7 +72,7 @@ class Transcript:
             streams.append(self._stream(fields, track))
             tokens = tokenize(streams[-1])
             spoken = self._align(spoken, tokens) if number else [[token] for token in tokens]
-        places = sorted((start, n) for n, word in enumerate(spoken) for start, _ in word[0].copy if track.bare)
+        places = sorted((start, n) for n, word in enumerate(spoken if track.bare else ()) for start, _ in word[0].copy)
         for of, fields in track.bare:
             own = spoken
             if of is not None:  # the words of which a part is inside a literal
@@ -84,7 +84,8 @@ class Transcript:
         if len(streams) > 1:
             _set_styles(spoken, streams)
             # Some streams show case and have a capital, and others not: a word that is written in two ways.
-            several = [n for n, word in enumerate(spoken) if len({token.text for token in word}) > 1]
+            capital = any(stream.features & CAPITAL for stream in streams)
+            several = [n for n, word in enumerate(spoken if capital else ()) if len({token.text for token in word}) > 1]
             capitals = ({features(token.text) & CAPITAL for token in spoken[n] if token.stream.case} for n in several)
             self.differing += [len(self.words) + n for n, case in zip(several, capitals, strict=True) if len(case) > 1]
         numbers = {id(word): n for n, word in enumerate(spoken, len(self.words))} if self._respelled else {}
@@ -166,19 +167,20 @@ class Transcript:
         if track.begins_turn and self.words:
             self._turn += 1
             self._speaker = None
-        preceded = False
+        preceded, named = False, any(field.speaker is not None for stream in track.streams for field in stream)
         before: tuple[object, object] = self._speaker or (None, None)
         for n, tokens in enumerate(spoken):
             own = spelled = tokens[0]
             if not own.stream.case or not own.stream.marks:
                 spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
             start, end, speaker = timing.get(n) or (own.start, own.end, own.speaker)
-            for token in tokens if speaker is None else ():
+            for token in tokens if named and speaker is None else ():
                 speaker = token.speaker if speaker is None else speaker
             self._cue = max(self._cue, first_cue + spelled.cue)
-            if spelled.begins_turn or (track.channel, speaker) != before:
-                self._begin(track.channel, speaker, spelled.begins_turn)
-            before = track.channel, speaker
+            who = track.channel, speaker
+            if spelled.begins_turn or who != before:
+                self._begin(*who, spelled.begins_turn)
+            before = who
             made = Word(spelled.text, start, end, self._cue, self._turn, preceded=preceded, signs=own.signs)
             made.places = tuple([token.copy for token in tokens])
             made.followed = preceded = own.signs != ""
