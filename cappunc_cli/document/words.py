@@ -42,9 +42,9 @@ class Word:
 
     `text` includes the marks around the word (`Hello,`, `“yes`, `Bonjour !`), but no tags, speaker names or sounds.
     `start` and `end` are milliseconds, None where unknown: in an SRT cue only the first word has a start and only the
-    last one an end. `cue` and `turn` number the cues and the speakers' turns. `at` and `until` are where the word
-    begins and ends in the source (in characters; -1 if it is nowhere). If it is written several times or in several
-    fragments, that is the first of its `copies`.
+    last one an end. `cue` and `turn` number the cues and the speakers' turns. `at` is where the word begins in the
+    source, -1 if it is nowhere, and `length` how far it reaches there, in characters. If it is written several times or
+    in several fragments, that is the first of its `copies`.
 
     `sound`: a sound, such as laughter or a door, comes right before the word. `followed`: right after it comes a part
     of the sentence that is not a word, such as an address or a formula; `preceded`: right before it comes an address or
@@ -62,7 +62,7 @@ class Word:
     cue: int = 0
     turn: int = 0
     at: int = -1
-    until: int = -1
+    length: int = 0
     copies: tuple[Copy, ...] = ()
     sound: bool = False
     followed: bool = False
@@ -71,14 +71,21 @@ class Word:
     signs: str = ""
 
     @property
+    def until(self) -> int:
+        """Where the word ends in the source."""
+        return self.at + self.length
+
+    @property
     def places(self) -> tuple[Copy, ...]:
         """The copies of the word in the source; () if it is in none."""
         return self.copies or (() if self.at < 0 else (((self.at, self.until),),))
 
     @places.setter
     def places(self, copies: tuple[Copy, ...]) -> None:
-        # Most words are one piece of the source, and a file has up to a million: no tuples for these.
-        self.at, self.until = (copies[0][0][0], copies[0][-1][1]) if copies else (-1, -1)
+        # Most words are one piece of the source, and a file has up to a million: two numbers for these, a small one of
+        # which is no object of its own.
+        self.at = copies[0][0][0] if copies else -1
+        self.length = copies[0][-1][1] - self.at if copies else 0
         self.copies = () if len(copies) == 1 == len(copies[0]) else copies
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from operator import itemgetter
 from typing import ClassVar
 
@@ -83,7 +83,9 @@ class Format(ABC):
 
     def skeleton(self, document: Document) -> str:
         """Everything in the source that `write` never changes, to be compared with ==; placeholders for the words."""
-        return splice(document.source, placeholders(document))
+        words = document.words
+        ordered = not any(word.copies for word in words) and all(a.at <= b.at for a, b in pairwise(words))
+        return splice(document.source, placeholders(document), ordered=ordered)
 
     def unwritten(self, document: Document, texts: Sequence[str], output: str) -> tuple[Notice, ...]:  # noqa: ARG002
         """Notices about the texts that `write` could not write, in formats whose fields have a fixed size."""

@@ -194,7 +194,7 @@ class CueReader:
         if cue.shown is None and WORDS_ALONE.fullmatch(self.source, *cue.text):
             text = self.source[slice(*cue.text)]
             tokens = TOKEN.finditer(self.source, *cue.text)
-            said = [Word(intern(found[0]), at=found.start(), until=found.end()) for found in tokens]
+            said = [Word(intern(found[0]), at=found.start(), length=len(found[0])) for found in tokens]
             speech = Speech(said, [n for n, line in enumerate(BREAKS.split(text)) for _ in line.split()], {})
         else:
             seen = cue.visible(self.source, self.hidden)

@@ -109,7 +109,7 @@ class _CtmReader:
         end = None if "*" in (begin, duration) else round((float(begin) + float(duration)) * 1000)
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         turn, at = self.turns.next(None), found.start(5) + len(token) - len(token.lstrip())
-        self.open = Word(text, start, end, turn, turn, at, at + len(text), preceded=self.begun)
+        self.open = Word(text, start, end, turn, turn, at, len(text), preceded=self.begun)
         self.words.append(self.open)
         self.channels.append((recording, channel))
         self.begun = False

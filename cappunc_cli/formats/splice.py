@@ -79,14 +79,17 @@ def _line_starts(source: str) -> array[int]:
     return array("I", (found.end() for found in BREAKS.finditer(source)))
 
 
-def splice(source: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
+def splice(
+    source: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None, *, ordered: bool = False
+) -> str:
     """Apply edits `(start, stop, text)` to the source, or to source[start:stop].
 
-    Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
+    Edits may come in any order; two insertions at the same place keep theirs. Those that are `ordered` are never all in
+    memory. Raises ValueError where two overlap.
     """
     result = StringIO(newline="")
-    # Two stable sorts: pairs as keys would take as much memory again as a million edits.
-    for first, last, text in sorted(sorted(edits, key=itemgetter(1)), key=itemgetter(0)):
+    # Two stable sorts by numbers that are there take less than half the time of one by pairs.
+    for first, last, text in edits if ordered else sorted(sorted(edits, key=itemgetter(1)), key=itemgetter(0)):
         if not start <= first <= last:
             raise ValueError(f"edits overlap at {first}")
         result.write(source[start:first])

@@ -24,7 +24,7 @@ from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.word_properties import UNITS
 from cappunc_cli.restoration.lexicon import Lexicon, weigh_forms, with_witnesses
 from cappunc_cli.restoration.models.model import Model
-from cappunc_cli.restoration.models.network import Rows, split
+from cappunc_cli.restoration.models.network import Chunk, Rows, split
 from cappunc_cli.restoration.options import Options
 
 #: The end of a word that its speaker did not finish.
@@ -118,20 +118,31 @@ def probabilities(
     asked = bare, gaps, turn_ends(words), chunks
     code = options.conventions(model.config).code
     others = [
-        (np.concatenate([*member.engine.predict(*asked)]), np.float32(share))
+        (_read(member.engine.predict(*asked), chunks), np.float32(share))
         for member, share in model.ensemble
         if words and code in member.config.languages
     ]
-    parts = []
-    for chunk, part in zip(chunks, model.engine.predict(*asked), strict=True):
-        parts.append(part)
-        if progress is not None:
-            progress(chunk.stop)
-    rows = np.concatenate(parts or [np.zeros((0, 0), np.float32)])
+    rows = _read(model.engine.predict(*asked), chunks, progress)
     if others:
         rows *= 1 - np.sum([share for _, share in others], dtype=np.float32)
         for other, share in others:
             rows += share * other
+    return rows
+
+
+def _read(parts: Iterator[Rows], chunks: Sequence[Chunk], progress: Callable[[int], None] | None = None) -> Rows:
+    """The rows of all chunks, as an engine yields them.
+
+    Each goes to its place at once: a list of them would fragment the memory of a long text.
+    """
+    rows, at = np.zeros((0, 0), np.float32), 0
+    for chunk, part in zip(chunks, parts, strict=True):
+        if not at:
+            rows = np.empty((chunks[-1].stop, part.shape[1]), np.float32)
+        rows[at : at + len(part)] = part
+        at += len(part)
+        if progress is not None:
+            progress(chunk.stop)
     return rows
 
 
@@ -253,7 +264,7 @@ def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     for start, stop in signs:
         own = text[first:stop] if strip(text[first:stop])[1].after else text[first:start]
         # No mark comes between a word and the sign after it.
-        yield replace(word, text=own, end=None, at=-1, until=-1, copies=(), followed=True)
-        word = replace(word, start=None, at=-1, until=-1, copies=(), sound=False, preceded=False, blank_before=False)
+        yield replace(word, text=own, end=None, at=-1, length=0, copies=(), followed=True)
+        word = replace(word, start=None, at=-1, length=0, copies=(), sound=False, preceded=False, blank_before=False)
         first = stop
     yield replace(word, text=text[first:])

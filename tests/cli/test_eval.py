@@ -270,7 +270,7 @@ def test_paragraphs_and_lines_of_the_reference_are_hidden_from_the_model(tmp_pat
         path = tmp_path / name
         path.write_bytes(gap.join(lines * 5).encode())
         (source,) = read_transcript(path)
-        found.append([replace(word, cue=0, at=-1, until=-1, copies=()) for word in source.words])
+        found.append([replace(word, cue=0, at=-1, length=0, copies=()) for word in source.words])
     assert found[0] == found[1] == found[2] == found[3]
     assert len(found[0]) == 110
 

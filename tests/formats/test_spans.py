@@ -237,7 +237,7 @@ SPACES = [" ", "\n", "\r\n", "  ", "\xa0"]
 def test_words_alone_are_read_as_those_beside_a_tag(parts: list[tuple[str, str]]) -> None:
     text = "".join(said + space for said, space in parts)
     cues = (f"1\n00:00:01,000 --> 00:00:02,000\n{tag}{text}" for tag in ("", "<i></i>"))
-    alone, tagged = ([replace(word, at=-1, until=-1, copies=()) for word in formats.read(cue).words] for cue in cues)
+    alone, tagged = ([replace(word, at=-1, length=0, copies=()) for word in formats.read(cue).words] for cue in cues)
     assert alone == tagged
 
 
