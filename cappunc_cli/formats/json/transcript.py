@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
@@ -167,7 +168,8 @@ class Transcript:
         if track.begins_turn and self.words:
             self._turn += 1
             self._speaker = None
-        preceded, named = False, any(field.speaker is not None for stream in track.streams for field in stream)
+        shown = chain(*track.streams, *(fields for _, fields in track.bare))
+        preceded, named = False, any(field.speaker is not None for field in shown)
         before: tuple[object, object] = self._speaker or (None, None)
         for n, tokens in enumerate(spoken):
             own = spelled = tokens[0]
