@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import NamedTuple
 
 from cappunc_cli.document.words import Copy, Span, Word
@@ -168,15 +167,14 @@ class Transcript:
         if track.begins_turn and self.words:
             self._turn += 1
             self._speaker = None
-        shown = chain(*track.streams, *(fields for _, fields in track.bare))
-        preceded, named = False, any(field.speaker is not None for field in shown)
+        preceded = False
         before: tuple[object, object] = self._speaker or (None, None)
         for n, tokens in enumerate(spoken):
             own = spelled = tokens[0]
             if not own.stream.case or not own.stream.marks:
                 spelled = next((token for token in tokens if token.stream.case and token.stream.marks), own)
             start, end, speaker = timing.get(n) or (own.start, own.end, own.speaker)
-            for token in tokens if named and speaker is None else ():
+            for token in tokens if speaker is None else ():
                 speaker = token.speaker if speaker is None else speaker
             self._cue = max(self._cue, first_cue + spelled.cue)
             who = track.channel, speaker
