@@ -120,7 +120,7 @@ def probabilities(
     others = [
         (_read(member.engine.predict(*asked), chunks), np.float32(share))
         for member, share in model.ensemble
-        if words and code in member.config.languages
+        if code in member.config.languages
     ]
     rows = _read(model.engine.predict(*asked), chunks, progress)
     if others:
@@ -261,10 +261,11 @@ def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
 def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
     text, first = word.text, 0
+    word = replace(word, at=-1, length=0, copies=())  # only the whole word is written to the source
     for start, stop in signs:
         own = text[first:stop] if strip(text[first:stop])[1].after else text[first:start]
         # No mark comes between a word and the sign after it.
-        yield replace(word, text=own, end=None, at=-1, length=0, copies=(), followed=True)
-        word = replace(word, start=None, at=-1, length=0, copies=(), sound=False, preceded=False, blank_before=False)
+        yield replace(word, text=own, end=None, followed=True)
+        word = replace(word, start=None, sound=False, preceded=False, blank_before=False)
         first = stop
     yield replace(word, text=text[first:])
