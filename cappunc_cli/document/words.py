@@ -42,9 +42,9 @@ class Word:
 
     `text` includes the marks around the word (`Hello,`, `“yes`, `Bonjour !`), but no tags, speaker names or sounds.
     `start` and `end` are milliseconds, None where unknown: in an SRT cue only the first word has a start and only the
-    last one an end. `cue` and `turn` number the cues and the speakers' turns. `at` is where the word begins in the
-    source, -1 if it is nowhere, and `length` how far it reaches there, in characters. If it is written several times or
-    in several fragments, that is the first of its `copies`.
+    last one an end. `cue` and `turn` number the cues and the speakers' turns, `line` the lines of a cue. `at` is where
+    the word begins in the source, -1 if it is nowhere, and `length` how far it reaches there, in characters. If it is
+    written several times or in several fragments, that is the first of its `copies`.
 
     `sound`: a sound, such as laughter or a door, comes right before the word. `followed`: right after it comes a part
     of the sentence that is not a word, such as an address or a formula; `preceded`: right before it comes an address or
@@ -61,6 +61,7 @@ class Word:
     end: int | None = None
     cue: int = 0
     turn: int = 0
+    line: int = 0
     at: int = -1
     length: int = 0
     copies: tuple[Copy, ...] = ()
@@ -202,6 +203,12 @@ def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word, [n]; False for the last one."""
     return [word.turn != following.turn for word, following in pairwise(words)] + [False] * bool(words)
+
+
+def line_ends(words: Sequence[Word]) -> list[bool]:
+    """Whether a line of a cue ends after each word and the cue goes on, [n]; False for the last one."""
+    broken = [word.line != following.line and word.cue == following.cue for word, following in pairwise(words)]
+    return broken + [False] * bool(words)
 
 
 def cue_ends(words: Sequence[Word]) -> list[bool]:

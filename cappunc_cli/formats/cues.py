@@ -209,6 +209,7 @@ class CueReader:
         own = self._new(lines, repeated) if self.rolling and lines else speech.words
         for n, word in enumerate(own, len(speech.words) - len(own)):
             word.cue, word.turn = number, self.turns.next(speech.speakers.get(n), number)
+            word.line = speech.lines[n]
         if own:
             own[0].start, own[0].sound = cue.start, own[0].sound or (self._sound_before and bool(self.words))
             # A rolling line stays until the next one is complete, so the end of its cue tells nothing.

@@ -14,7 +14,7 @@ from types import NoneType
 import numpy as np
 
 from cappunc_cli.document.labels import Case, dress, fold, strip
-from cappunc_cli.document.words import LONGEST_PAUSE, Word, pauses, turn_ends
+from cappunc_cli.document.words import LONGEST_PAUSE, Word, line_ends, pauses, turn_ends
 from cappunc_cli.options import require
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
@@ -115,7 +115,7 @@ def probabilities(
     bare = [strip(word.text)[0] for word in words]
     gaps: list[int | None] = [*pauses(words)[:-1], silence] if words and options.pauses else [None] * len(words)
     chunks = split(len(words), *model.config.windows(options))
-    asked = bare, gaps, turn_ends(words), chunks
+    asked = bare, gaps, turn_ends(words), chunks, line_ends(words)
     code = options.conventions(model.config).code
     others = [
         (_read(member.engine.predict(*asked), chunks), np.float32(share))

@@ -32,6 +32,7 @@ class WindowSample:
     around: NDArray[np.uint8]
     pauses: Ints
     turns: NDArray[np.bool_]
+    lines: NDArray[np.bool_]
 
     def take(self, index: NDArray[np.int64]) -> WindowSample:
         return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
@@ -70,7 +71,7 @@ class AsrNoise:
         result.marks[first_of_two] = 0
         result.around[first_of_two | second_of_two] = 0
         result.pauses[first_of_two] = np.minimum(result.pauses[first_of_two], 0)
-        result.turns[first_of_two] = False
+        result.turns[first_of_two] = result.lines[first_of_two] = False
         result.cases[second_of_two & (result.cases == CAPITAL)] = LOWER
         return result
 

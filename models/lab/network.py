@@ -46,10 +46,16 @@ class LabNetwork(JointNetwork):
                 nn.init.zeros_(table.weight)
 
     def encode(
-        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
+        self,
+        ids: Tensor,
+        attention: Tensor,
+        pauses: Tensor,
+        turns: Tensor,
+        lines: Tensor | None = None,
+        styles: Tensor | None = None,
     ) -> Tensor:
-        """ids, attention, pauses, turns (B, T) and shares of styles (B, styles) -> (B, T, width)."""
-        x = self.embed(ids, pauses, turns)
+        """ids, attention, pauses, turns, lines (B, T) and shares of styles (B, styles) -> (B, T, width)."""
+        x = self.embed(ids, pauses, turns, lines)
         if self.styles is not None and styles is not None:
             x = x + self.styles(styles)[:, None]
         x = self.layers(x, attention)

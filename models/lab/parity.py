@@ -42,8 +42,8 @@ def parity(network: JointNetwork, path: Path, tolerance: float = TOLERANCE) -> f
         shape = (int(rng.integers(1, 5)), int(rng.integers(3, 97)))
         ids = rng.integers(network.shape.vocabulary // 30, network.shape.vocabulary, shape)
         attention = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1, (shape[0], 1))).astype(np.int64)
-        pauses, turns = rng.integers(0, network.shape.pause_bins, shape), rng.integers(0, 2, shape)
-        fed = (ids, attention, pauses, turns)
+        pauses, breaks = rng.integers(0, network.shape.pause_bins, shape), rng.integers(0, 2, (2, *shape))
+        fed = (ids, attention, pauses, *breaks)
         with torch.no_grad():
             expected = network(*map(torch.from_numpy, fed))
         outputs = session.run(["case", "marks", "around"][: len(expected)], dict(zip(INPUTS, fed, strict=True)))
@@ -81,7 +81,7 @@ def agree_on_text(network: JointNetwork, path: Path, windows: LabWindows) -> Non
     before, after = [], []
     for name in windows.names[:_BATCHES]:
         batch = windows.heldout(name, 96, 800)
-        fed = [batch.ids, batch.attention, batch.pauses, batch.turns]
+        fed = [batch.ids, batch.attention, batch.pauses, batch.turns, batch.lines]
         known = batch.marks != IGNORED
         expected = [logits.numpy() for logits in network(*map(torch.from_numpy, fed))[:2]]
         outputs = session.run(["case", "marks"], dict(zip(INPUTS, fed, strict=True)))

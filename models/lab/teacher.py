@@ -66,7 +66,7 @@ class Teacher:
         labelled = batch.marks != IGNORED
         numbers = np.cumsum(labelled).reshape(labelled.shape) - 1
         if self._vocabulary is None:
-            inputs = [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+            inputs = [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns, batch.lines)]
             places, at = labelled[rows], numbers[rows][labelled[rows]]
         else:
             inputs, places, at = retokenise(batch, rows, self._vocabulary, self._network.shape.positions)
@@ -95,7 +95,7 @@ def retokenise(
     ends = [np.cumsum(lengths[batch.types[row][labelled[row]]]) for row in rows]
     fitting = [int(np.searchsorted(end, most - 2, side="right")) for end in ends]
     shape = len(rows), max(int(end[count - 1]) if count else 0 for end, count in zip(ends, fitting, strict=True)) + 2
-    ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+    ids, attention, pauses, turns, lines = (np.zeros(shape, np.int64) for _ in range(5))
     places = np.zeros(shape, bool)
     opening, closing = vocabulary.frame
     at = []
@@ -107,7 +107,8 @@ def retokenise(
         where = np.repeat(starts - (last - lengths[types]), lengths[types]) + np.arange(total)
         ids[place, : total + 2] = [opening, *vocabulary.pieces[where], closing]
         attention[place, : total + 2] = 1
-        pauses[place, last], turns[place, last] = batch.pauses[row, words], batch.turns[row, words]
+        for values, theirs in ((pauses, batch.pauses), (turns, batch.turns), (lines, batch.lines)):
+            values[place, last] = theirs[row, words]
         places[place, last] = True
         at.append(first[place] + np.arange(count))
-    return [ids, attention, pauses, turns], places, np.concatenate(at)
+    return [ids, attention, pauses, turns, lines], places, np.concatenate(at)

@@ -18,9 +18,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,10 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.dataset import IGNORED
-from cappunc_cli.features.train.network import JointNetwork, initialise, mixed_precision, read_weights
+from cappunc_cli.features.train.network import Block, JointNetwork, initialise, mixed_precision, read_weights
 from cappunc_cli.features.train.trainer import (
     Learner,
     Progress,
@@ -88,16 +87,6 @@ class LabelledWords:
         return self.mean(F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none").sum(-1))
 
 
-def attention_of(device: torch.device) -> AbstractContextManager[None]:
-    """The fastest attention where autocast is on.
-
-    On a CPU with bf16 matrix units (AMX) plain products are faster than the fused attention, whose backward pass does
-    not use these units. Without them the fused one is faster (by 15 % with MPNet and AVX-512).
-    """
-    plain = device.type == "cpu" and torch.is_autocast_enabled("cpu") and torch.cpu.get_capabilities().get("amx_bf16")
-    return sdpa_kernel(SDPBackend.MATH) if plain else nullcontext()
-
-
 def loss_of(
     network: LabNetwork, batch: LabBatch, recipe: LabRecipe, device: torch.device, teacher: Teacher | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -107,9 +96,8 @@ def loss_of(
     """
     taught = teacher.read(batch) if teacher is not None else None
     words = LabelledWords(batch, device)
-    with mixed_precision(device), attention_of(device):
-        ids, attention, pauses, turns = tensors(batch, device)
-        states = network.encode(ids, attention, pauses, turns, torch.from_numpy(batch.styles).to(device))
+    with mixed_precision(device):
+        states = network.encode(*tensors(batch, device), torch.from_numpy(batch.styles).to(device))
         case, marks, *around = network.heads(states.flatten(0, 1)[words.at])
 
     def entropy(logits: Tensor, target: Tensor, soft: Tensor | None) -> Tensor:
@@ -225,6 +213,10 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source]
     windows = LabWindows.load(recipe, corpora)
     network = network_of(recipe, resume(recipe).get("network"))
     network.to(device).train()
+    # Between the products a layer only moves numbers: compiled, it does so once.
+    compiled = torch.compile(Block.forward, dynamic=True)
+    for block in network.blocks:
+        block.forward = MethodType(compiled, block)
     teacher = Teacher(recipe.teacher, recipe, device) if recipe.teacher is not None else None
 
     def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cappunc_cli.document.labels import LOWER, MARK_CLASSES, TERMINAL
+from cappunc_cli.document.labels import LOWER, MARK_CLASSES
 from cappunc_cli.features.train.dataset import (
     IGNORED,
     UNKNOWN_PAUSE,
@@ -21,14 +21,13 @@ from cappunc_cli.features.train.dataset import (
 from models.lab.arrays import load_stream, load_vocabulary
 from models.lab.asr_noise import AsrNoise, WindowSample
 from models.lab.look_alikes import LookAlikes, look_alikes
+from models.lab.pages import COMMA, ENDING, FRAMES, lay_out
 from models.lab.readers import Source
 from models.lab.recipe import LabRecipe
 from models.lab.spectral import pieces_of_types
 
-COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
+STOP, ELLIPSIS = MARK_CLASSES.index("."), MARK_CLASSES.index("…")
 _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
-_FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
-_ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,17 @@ class LabWindows:
         ellipsis: dict[str, bool],
         vocabulary: Vocabulary,
         unordered: frozenset[str] = frozenset(),
+        letters: Ints | None = None,
     ) -> None:
+        """`letters` are those of each piece (by default 4)."""
         self.recipe, self.streams, self.vocabulary = recipe, streams, vocabulary
         self.names = list(recipe.corpora)
         self.lengths = np.diff(vocabulary.starts)
+        #: The characters of each type of word, with its mark.
+        self.widths = 4 * self.lengths
+        if letters is not None:
+            ends = np.append(0, np.cumsum(letters[vocabulary.pieces]))[vocabulary.starts]
+            self.widths = (np.diff(ends) + (vocabulary.marks > 0)).astype(np.int32)
         shares = np.array([recipe.corpora[name] for name in self.names], float)
         self.shares = shares / shares.sum()
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
@@ -86,10 +92,13 @@ class LabWindows:
         ellipsis = {name: corpora[name].ellipsis for name in names}
         vocabulary = load_vocabulary(recipe)
         unordered = frozenset(name for name in recipe.corpora if corpora[name].unordered)
-        windows = cls(recipe, streams, ellipsis, vocabulary, unordered)
+        tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
+        texts = [tokenizer.id_to_token(piece) for piece in range(tokenizer.get_vocab_size())]
+        letters = np.array([len(text.removeprefix("##").removeprefix("▁")) for text in texts], np.int32)
+        windows = cls(recipe, streams, ellipsis, vocabulary, unordered, letters)
         if recipe.noise and recipe.similar:
             counts = sum(np.bincount(streams[name].types, minlength=len(vocabulary.cases)) for name in recipe.corpora)
-            alike = look_alikes(vocabulary, np.asarray(counts), Tokenizer.from_file(str(recipe.tokenizer)))
+            alike = look_alikes(vocabulary, np.asarray(counts), tokenizer)
             windows.errors = LookAlikes(recipe.similar, alike)
         return windows
 
@@ -130,9 +139,10 @@ class LabWindows:
             rate = rng.random() * self.recipe.noise_rate
             sample = self.errors.put(sample, rate, self.streams[name].types, rng)
         sample = self.fit(sample, pieces)
+        turns = sample.turns.tolist()
         if rng.random() > self.recipe.turns:
             sample.turns[:] = False
-        self.show_pauses(sample, rng)
+        self.show_pauses(sample, turns, rng)
         return sample
 
     def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
@@ -147,7 +157,8 @@ class LabWindows:
         stream, words = self.streams[name], self.vocabulary
         types = stream.types[index]
         cases, marks = words.cases[types].astype(np.int64), words.marks[types].astype(np.int64)
-        sample = WindowSample(types, cases, marks, words.around[types], stream.pauses[index], stream.turn_ends[index])
+        after = stream.pauses[index], stream.turn_ends[index], np.zeros(len(index), np.bool_)
+        sample = WindowSample(types, cases, marks, words.around[types], *after)
         if not self.ellipsis[name]:
             goes_on = np.append(sample.cases[1:] == LOWER, False)
             sample.marks = np.where(sample.marks == ELLIPSIS, np.where(goes_on, COMMA, STOP), sample.marks)
@@ -172,9 +183,9 @@ class LabWindows:
     def pack(self, samples: Sequence[WindowSample], pieces: int) -> Batch:
         """Pack samples into rows, padded with zeros."""
         shape = (len(samples), pieces)
-        ids, attention, pauses, turns, around = (np.zeros(shape, np.int64) for _ in range(5))
+        ids, attention, pauses, turns, lines, around = (np.zeros(shape, np.int64) for _ in range(6))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
-        batch = Batch(ids, attention, pauses, turns, cases, marks, around)
+        batch = Batch(ids, attention, pauses, turns, lines, cases, marks, around)
         opening, closing = self.vocabulary.frame
         for row, sample in enumerate(samples):
             ends = np.cumsum(self.lengths[sample.types])
@@ -187,7 +198,7 @@ class LabWindows:
             known = sample.pauses[inside]
             bins = 1 + np.searchsorted(self.recipe.pause_bins_ms, known, "right")
             pauses[row, last] = np.where(known == UNKNOWN_PAUSE, 0, bins)
-            for name in ("turns", "cases", "marks", "around"):
+            for name in ("turns", "lines", "cases", "marks", "around"):
                 getattr(batch, name)[row, last] = getattr(sample, name)[inside]
         return batch
 
@@ -205,9 +216,15 @@ class LabWindows:
         sample.turns &= rng.random(len(index)) < rng.random()
         return sample
 
-    def show_pauses(self, sample: WindowSample, rng: np.random.Generator) -> None:
-        """Give untimed text the pauses of captions or of speech, as often as the recipe asks; hide or blur the rest."""
+    def show_pauses(self, sample: WindowSample, turns: Sequence[bool], rng: np.random.Generator) -> None:
+        """Give untimed text a page, or the pauses of captions or of speech, as often as the recipe asks.
+
+        The pauses of the rest are hidden or blurred. `turns` are the changes of speaker, also where they are hidden.
+        """
         untimed = (sample.pauses == UNKNOWN_PAUSE).all()
+        if untimed and rng.random() < self.recipe.pages:
+            lay_out(sample, self.widths[sample.types], turns, rng)
+            return
         if untimed and rng.random() < self.recipe.captions:
             _cut_into_captions(sample, rng)
             return
@@ -276,11 +293,11 @@ def _cut_into_captions(sample: WindowSample, rng: np.random.Generator) -> None:
     """
     longest, shortest = int(rng.integers(6, 18)), int(rng.integers(1, 6))  # words
     with_sentence, silent = rng.random(), rng.random() / 2
-    gap = int(rng.choice(_FRAMES))
+    gap = int(rng.choice(FRAMES))
     length = int(rng.integers(0, longest))
     for i, mark in enumerate(sample.marks.tolist()):
         length += 1
-        sentence = mark in _ENDING
+        sentence = mark in ENDING
         allowed = (sentence and length >= shortest) or (mark == COMMA and length > longest / 2)
         full = length >= longest - rng.integers(0, 3)
         if not full and not (allowed and rng.random() < with_sentence):

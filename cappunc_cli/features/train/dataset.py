@@ -226,13 +226,14 @@ class Batch:
     attention: NDArray[np.int64]
     pauses: NDArray[np.int64]
     turns: NDArray[np.int64]
+    lines: NDArray[np.int64]
     cases: NDArray[np.int64]
     marks: NDArray[np.int64]
     around: NDArray[np.int64]
 
 
 #: A piece of running text, with the columns of a Batch.
-_PIECE = np.dtype([*zip(Batch.__annotations__, ("i4", "?", "i2", "?", "i1", "i1", "u1"), strict=True)])
+_PIECE = np.dtype([*zip(Batch.__annotations__, ("i4", "?", "i2", "?", "?", "i1", "i1", "u1"), strict=True)])
 
 
 class Windows:

@@ -18,6 +18,21 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape, read_arrays, relative_buckets
+from cappunc_cli.restoration.models.registry import LINES
+
+_UNITS = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Attention (B, H, T, d) with the fastest kernels.
+
+    On a CPU with bf16 matrix units (AMX) plain products take a third of the time of the fused attention, whose backward
+    pass does not use these units, and of its replacement, which looks for infinities.
+    """
+    if q.device.type != "cpu" or q.dtype != torch.bfloat16 or "amx_bf16" not in _UNITS:
+        return F.scaled_dot_product_attention(q, k, v, mask)
+    scores = q * q.shape[-1] ** -0.5 @ k.transpose(-1, -2)
+    return torch.softmax(scores if mask is None else scores + mask, -1) @ v
 
 
 class Block(nn.Module):
@@ -37,8 +52,7 @@ class Block(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, d/H) each
-        mask = None if mask is None else mask.to(q.dtype)
-        mixed = F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(b, t, d)
+        mixed = attend(q, k, v, mask if mask is None else mask.to(q.dtype)).transpose(1, 2).reshape(b, t, d)
         x = self.norm1(x + self.dropout(self.out(mixed)))
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
@@ -69,19 +83,23 @@ class JointNetwork(nn.Module):
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
-        for table in (self.pauses, self.turns):
+        self.lines = nn.Embedding(2, shape.width, padding_idx=0)
+        for table in (self.pauses, self.turns, self.lines):
             nn.init.zeros_(table.weight)
 
-    def embed(self, ids: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
-        """ids, pauses, turns (B, T) -> the input of the encoder (B, T, width), not normalised."""
+    def embed(self, ids: Tensor, pauses: Tensor, turns: Tensor, lines: Tensor | None = None) -> Tensor:
+        """ids, pauses, turns, lines (B, T) -> the input of the encoder (B, T, width), not normalised."""
         pieces = self.words(ids)
         if self.widen is not None:
             pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
-        return pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
+        after = self.pauses(pauses) + self.turns(turns) + (0 if lines is None else self.lines(lines))
+        return pieces + self.places.weight[: ids.shape[1]] + after
 
-    def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
-        """ids, attention, pauses, turns (B, T) -> (B, T, width)."""
-        return self.layers(self.embed(ids, pauses, turns), attention)
+    def encode(
+        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, lines: Tensor | None = None
+    ) -> Tensor:
+        """ids, attention, pauses, turns, lines (B, T) -> (B, T, width)."""
+        return self.layers(self.embed(ids, pauses, turns, lines), attention)
 
     def layers(self, x: Tensor, attention: Tensor) -> Tensor:
         """The output of `embed` (B, T, width), and what is no padding (B, T) -> (B, T, width)."""
@@ -105,21 +123,26 @@ class JointNetwork(nn.Module):
             (case, self.mark_out(hidden)) if self.around is None else (case, self.mark_out(hidden), self.around(hidden))
         )
 
-    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
-        return self.heads(self.encode(ids, attention, pauses, turns))
+    def forward(
+        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, lines: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
+        return self.heads(self.encode(ids, attention, pauses, turns, lines))
 
 
 def mixed_precision(device: torch.device) -> torch.autocast:
     """Autocast to bfloat16 if the device has units for it; a CPU without them would take three times as long."""
-    units = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
-    able = device.type != "cpu" or not units.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
+    able = device.type != "cpu" or not _UNITS.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 
 def read_weights(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
-    """Sizes and state dict of a model.onnx; raises BadModel as `read_arrays`."""
+    """Sizes and state dict of a model.onnx; raises BadModel as `read_arrays`.
+
+    To a model that does not know lines, the end of one says nothing.
+    """
     shape, arrays = read_arrays(path)
-    return shape, {name: torch.tensor(values) for name, values in arrays.items()}
+    state = {name: torch.tensor(values) for name, values in arrays.items()}
+    return shape, {f"{LINES}.weight": torch.zeros(2, shape.width), **state}
 
 
 def initialise(network: JointNetwork) -> None:
@@ -129,7 +152,7 @@ def initialise(network: JointNetwork) -> None:
     Marks depend on the neighbours, and random embeddings would need millions of words to learn where these are.
     """
     for name, parameter in network.named_parameters():
-        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns")):
+        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns", "lines")):
             nn.init.xavier_uniform_(parameter)
     nn.init.normal_(network.words.weight, std=1 if network.widen else 0.5)
     if network.words.padding_idx is not None:

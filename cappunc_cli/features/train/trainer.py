@@ -154,8 +154,9 @@ def micro_f1(guess: NDArray[np.integer], gold: NDArray[np.integer]) -> float:
 
 
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
-    """The inputs of a batch on `device`: ids, attention, pauses, turns."""
-    return [torch.from_numpy(a).to(device) for a in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+    """The inputs of a batch on `device`: ids, attention, pauses, turns, lines."""
+    inputs = batch.ids, batch.attention, batch.pauses, batch.turns, batch.lines
+    return [torch.from_numpy(values).to(device) for values in inputs]
 
 
 def paired_targets(batch: Batch, marks: Sequence[str]) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.models.registry import INPUTS, MASK, MICROSOFT, POSITION_BIAS
+from cappunc_cli.restoration.models.registry import INPUTS, LINES, MASK, MICROSOFT, POSITION_BIAS
 
 #: How matrices are stored: float32, float16 (for GPUs), or 8 bits by block of BLOCK rows with activations quantised by
 #: row (MatMulNBits). Shipped models have 8 bits by column instead, whose scales need calibration
@@ -81,6 +81,11 @@ class _GraphBuilder:
     weights: Weights
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     tensors: list[onnx.TensorProto] = field(default_factory=list)
+
+    @property
+    def knows_lines(self) -> bool:
+        """Whether the network has a vector for the end of a line."""
+        return f"{LINES}.weight" in self.arrays
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
         if self.weights == "float16" and value.dtype == np.float32:
@@ -145,7 +150,7 @@ def build(arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[
     for i in range(shape.layers):
         x = _block(g, f"blocks.{i}", x, beside)
     value, dims = helper.make_tensor_value_info, ["batch", "pieces"]
-    inputs = [value(name, TensorProto.INT64, dims) for name in INPUTS]
+    inputs = [value(name, TensorProto.INT64, dims) for name in INPUTS if name != LINES or g.knows_lines]
     outputs = [value(name, TensorProto.FLOAT, [*dims, size]) for name, size in _heads(g, x).items()]
     graph = helper.make_graph(g.nodes, "cappunc", inputs, outputs, g.tensors)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
@@ -167,7 +172,7 @@ def _embedding(g: _GraphBuilder) -> str:
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
     places = g.table("places", "places.weight")
     sums = [g.node("Slice", [places, zero, length, axis], "places/rows")]
-    for name in ("pauses", "turns"):
+    for name in ("pauses", "turns", LINES)[: 3 if g.knows_lines else 2]:
         sums.append(g.node("Gather", [g.constant(f"{name}.table", g.arrays[f"{name}.weight"]), name], f"{name}/rows"))
     for i, rows in enumerate(sums):
         x = g.node("Add", [x, rows], f"embedding/sum{i}")

@@ -91,13 +91,14 @@ class Pieces:
     """A text as pieces.
 
     `ids` [pieces] are all pieces; those of word i are ids[ends[i]:ends[i + 1]]. `pauses` (bins of the config's
-    `pause_bins_ms`, from 1; 0 is unknown) and `turns` have one value a word.
+    `pause_bins_ms`, from 1; 0 is unknown), `turns` and `lines` have one value a word.
     """
 
     ids: Integers
     ends: Integers
     pauses: Integers
     turns: Integers
+    lines: Integers
 
 
 class Encoder:
@@ -129,15 +130,22 @@ class Encoder:
         """Which bare words [n] are read in several pieces."""
         return np.array([len(self.pieces_of(word)) > 1 for word in words], np.bool_)
 
-    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
-        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+    def encode(
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        lines: Sequence[bool] | None = None,
+    ) -> Pieces:
+        """Encode bare words and what comes after each, as in `OnnxEngine.predict`."""
         pieces = list(map(self.pieces_of, words))
         ends = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(words)), out=ends[1:])
         ids = np.fromiter(chain.from_iterable(pieces), np.int64, ends[-1])
         silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
         bins = np.searchsorted(self._bins, silence, side="right") + 1
-        return Pieces(ids, ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+        broken = np.zeros(len(words), np.int64) if lines is None else np.asarray(lines, np.int64)
+        return Pieces(ids, ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64), broken)
 
 
 def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
@@ -205,14 +213,19 @@ class OnnxEngine:
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[self.device.split(":")[0]]
 
     def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        chunks: Sequence[Chunk],
+        lines: Sequence[bool] | None = None,
     ) -> Iterator[Rows]:
         """Yield the probabilities [words, cases + marks + around] of the words that each chunk keeps, in order.
 
-        `words` are bare words, `pauses` the milliseconds after each word (None: unknown), and `turns` whether the
-        speaker changes after it. Chunks of similar length run in one batch.
+        `words` are bare words, `pauses` the milliseconds after each word (None: unknown), `turns` whether the speaker
+        changes after it, and `lines` whether a line of a cue ends there. Chunks of similar length run in one batch.
         """
-        text = self.encoder.encode(words, pauses, turns)
+        text = self.encoder.encode(words, pauses, turns, lines)
         # Overlapping windows over a chunk of too many pieces.
         parts, most = [], self.config.max_pieces - 2
         for chunk in chunks:
@@ -253,7 +266,7 @@ class OnnxEngine:
     def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
         shape = len(batch), width
         ids = np.full(shape, self.encoder.padding, np.int64)
-        mask, pauses, turns = (np.zeros(shape, np.int64) for _ in range(3))
+        mask, pauses, turns, lines = (np.zeros(shape, np.int64) for _ in range(4))
         lasts = []
         for row, chunk in enumerate(batch):
             start, stop = text.ends[chunk.start], text.ends[chunk.stop]
@@ -265,8 +278,9 @@ class OnnxEngine:
             last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # of each word, its last piece: [CLS] adds one
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
+            lines[row, last] = text.lines[chunk.start : chunk.stop]
             lasts.append(last[chunk.before : len(last) - chunk.after])
-        named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
+        named = dict(zip(INPUTS, (ids, mask, pauses, turns, lines), strict=True))
         feeds = {name: named[name] for name in self._inputs}
         counts = list(map(len, lasts))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)

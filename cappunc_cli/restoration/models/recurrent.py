@@ -45,9 +45,15 @@ class GruEngine:
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
 
     def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        chunks: Sequence[Chunk],
+        lines: Sequence[bool] | None = None,
     ) -> Iterator[Rows]:
-        """Yield the probabilities [words, cases + marks] of what each chunk keeps, read as a separate text."""
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, read as a separate text; `lines` are ignored."""
+        del lines
         for chunk in chunks:
             own = slice(chunk.start, chunk.stop)
             yield chunk.kept(self.read(words[own], pauses[own], turns[own], len(chunk))[0])

@@ -43,9 +43,10 @@ ENGINES: Mapping[str, EngineSpec] = {
     LIVE: EngineSpec("cappunc_cli.restoration.models.recurrent:GruEngine", "gru.json", "gru.onnx"),
 }
 
-#: Names in a model's graph. The inputs are [batch, pieces]; the mask is optional.
+#: Names in a model's graph. The inputs are [batch, pieces]; the mask is optional, and so are the lines.
 MASK = "attention_mask"
-INPUTS = ("input_ids", MASK, "pauses", "turns")
+LINES = "lines"
+INPUTS = ("input_ids", MASK, "pauses", "turns", LINES)
 #: Optional input [batch, words]: the pieces to compute outputs for, as indices into the flattened batch.
 WANTED = "wanted"
 OUTPUTS = ("case", "marks")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
-from cappunc_cli.restoration.models.registry import INPUTS, MASK, OUTPUTS
+from cappunc_cli.restoration.models.registry import INPUTS, LINES, MASK, OUTPUTS
 
 #: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
 _MULTIPLY_MODEL = (
@@ -101,7 +101,7 @@ def open_session(path: Path, device: str) -> Opened:
 def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:
     """A session whose runs use one core each, on the CPU unless `providers` name a GPU.
 
-    Raises BadModel, also if the graph lacks an output or one of `inputs`, except for the padding mask.
+    Raises BadModel, also if the graph lacks an output or one of `inputs`, except for the padding mask and the lines.
     """
     source, where = (str(model), str(model)) if isinstance(model, Path) else (model, "")
     try:
@@ -109,7 +109,7 @@ def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: S
     except Exception as error:  # onnxruntime has no base class of its own
         raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
     known_inputs, outputs = ({v.name for v in values} for values in (session.get_inputs(), session.get_outputs()))
-    missing = set(inputs) - known_inputs - {MASK} | set(OUTPUTS) - outputs
+    missing = set(inputs) - known_inputs - {MASK, LINES} | set(OUTPUTS) - outputs
     if missing:
         raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", where)
     return session

@@ -196,10 +196,15 @@ class NgramEngine:
         return np.array([self._language.spelled(word) not in self.known for word in words], np.bool_)
 
     def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turns: Sequence[bool],
+        chunks: Sequence[Chunk],
+        lines: Sequence[bool] | None = None,
     ) -> Iterator[Rows]:
-        """Yield the probabilities [words, cases + marks] of what each chunk keeps, in order; `pauses` are ignored."""
-        del pauses
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, in order; `pauses` and `lines` are ignored."""
+        del pauses, lines
         if not chunks:
             return
         lattice = Lattice(self.model, [self.forms_of(self._language.spelled(word)) for word in words], turns)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from cappunc_cli.restoration.models.registry import MASK, WANTED
+from cappunc_cli.restoration.models.registry import LINES, MASK, WANTED
 from cappunc_cli.restoration.models.session import load_graph
 from models.lab.graphs import Matrix, dense_products, for_all_pieces
 
@@ -15,7 +15,11 @@ from models.lab.graphs import Matrix, dense_products, for_all_pieces
 def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:
     chance, shape = np.random.default_rng(seed), (3, 40)
     feeds = {"input_ids": chance.integers(0, 300, shape), "pauses": chance.integers(0, 5, shape)}
-    feeds |= {"turns": chance.integers(0, 2, shape), MASK: np.ones(shape, np.int64)}
+    feeds |= {
+        "turns": chance.integers(0, 2, shape),
+        LINES: chance.integers(0, 2, shape),
+        MASK: np.ones(shape, np.int64),
+    }
     feeds[WANTED] = np.arange(3 * 40).reshape(shape)
     names = {value.name for value in session.get_inputs()}
     return {name: value for name, value in feeds.items() if name in names}

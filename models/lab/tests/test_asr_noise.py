@@ -21,6 +21,7 @@ def sample(count: int) -> WindowSample:
         np.zeros(count, np.uint8),
         np.full(count, 50, np.int32),
         np.zeros(count, bool),
+        np.zeros(count, bool),
     )
 
 

@@ -135,7 +135,20 @@ def batch() -> LabBatch:
     around, styles = np.zeros(ids.shape, np.uint8), np.zeros((len(ids), 0), np.float32)
     types, languages = np.zeros_like(ids), np.full(len(ids), "en")
     turns = np.zeros_like(ids)
-    return LabBatch(ids, (ids > 0).astype(int), pauses, turns, cases, marks, around, weights, styles, types, languages)
+    return LabBatch(
+        ids,
+        (ids > 0).astype(int),
+        pauses,
+        turns,
+        np.zeros_like(ids),
+        cases,
+        marks,
+        around,
+        weights,
+        styles,
+        types,
+        languages,
+    )
 
 
 @torch.no_grad()

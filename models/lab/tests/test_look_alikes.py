@@ -33,7 +33,7 @@ def test_other_words_are_spelt_like_the_right_one() -> None:
     nothing = np.zeros(400, np.int64)
     hours = np.full(400, types["hour"], np.int32)
     pauses, turns = np.full(400, 50, np.int32), np.zeros(400, bool)
-    window = WindowSample(hours, nothing.copy(), nothing.copy(), np.zeros(400, np.uint8), pauses, turns)
+    window = WindowSample(hours, nothing.copy(), nothing.copy(), np.zeros(400, np.uint8), pauses, turns, turns.copy())
     after = errors.put(window, 0.3, np.array([types["of"]], np.int32), np.random.default_rng(5))
     found = {bares[t] for t in after.types}
     assert found == {"hour", "our", "hours"}

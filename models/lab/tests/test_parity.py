@@ -21,7 +21,7 @@ def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
     torch.manual_seed(0)
     shape = NetworkShape(vocabulary=2000, positions=128, width=64, heads=4, layers=2, inner=128)
     network = JointNetwork(shape).eval()
-    for table in (network.pauses, network.turns):
+    for table in (network.pauses, network.turns, network.lines):
         torch.nn.init.normal_(table.weight)
         table.weight.data[0] = 0
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

@@ -191,7 +191,13 @@ def fed(recipe: LabRecipe) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     ids = rng.integers(5, 40, (3, 20))
     pauses = rng.integers(0, len(recipe.pause_bins_ms) + 2, ids.shape)
-    return {"input_ids": ids, "attention_mask": np.ones_like(ids), "pauses": pauses, "turns": np.zeros_like(ids)}
+    return {
+        "input_ids": ids,
+        "attention_mask": np.ones_like(ids),
+        "pauses": pauses,
+        "turns": np.zeros_like(ids),
+        "lines": np.zeros_like(ids),
+    }
 
 
 def exported(recipe: LabRecipe, directory: Path, kind: Any) -> tuple[Any, list[np.ndarray]]:

@@ -18,7 +18,7 @@ from graph_inputs import feeds_of, rows_of
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import JointNetwork, initialise, read_weights
 from cappunc_cli.restoration.models.graph import NetworkShape, build, float16_model, relative_buckets
-from cappunc_cli.restoration.models.registry import MASK, POSITION_BIAS, WANTED
+from cappunc_cli.restoration.models.registry import LINES, MASK, POSITION_BIAS, WANTED
 from cappunc_cli.restoration.models.session import load_graph
 from models.lab.graphs import attention_inputs, for_all_pieces
 from models.lab.quantise import quantise
@@ -67,13 +67,13 @@ def network() -> JointNetwork:
 def expected(network: JointNetwork) -> np.ndarray:
     feeds = {name: torch.from_numpy(array) for name, array in all_feeds().items()}
     with torch.no_grad():
-        return network(feeds["input_ids"], feeds[MASK], feeds["pauses"], feeds["turns"])[1].numpy()
+        return network(feeds["input_ids"], feeds[MASK], feeds["pauses"], feeds["turns"], feeds[LINES])[1].numpy()
 
 
 def all_feeds() -> dict[str, np.ndarray]:
     class Every:
         def get_inputs(self) -> list[object]:
-            return [type("Value", (), {"name": name}) for name in ("input_ids", "pauses", "turns", MASK, WANTED)]
+            return [type("Value", (), {"name": name}) for name in ("input_ids", "pauses", "turns", LINES, MASK, WANTED)]
 
     return feeds_of(Every())
 

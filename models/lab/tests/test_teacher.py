@@ -71,7 +71,7 @@ def batch_of(engine: OnnxEngine) -> LabBatch:
         engine.encoder.encode(words, pauses, [False] * len(words)) for words, pauses in zip(ROWS, PAUSES, strict=True)
     ]
     shape = len(ROWS), max(len(text.ids) for text in texts) + 2
-    ids, attention, pauses, turns, types = (np.zeros(shape, np.int64) for _ in range(5))
+    ids, attention, pauses, turns, lines, types = (np.zeros(shape, np.int64) for _ in range(6))
     labels = np.full(shape, IGNORED, np.int64)
     for row, text in enumerate(texts):
         count = len(text.ids)
@@ -82,7 +82,9 @@ def batch_of(engine: OnnxEngine) -> LabBatch:
         types[row, last] = types.max() + 1 + np.arange(len(last))
     around, weights, styles = np.zeros(shape, np.uint8), np.ones(shape, "f4"), np.zeros((len(ids), 1), "f4")
     languages = np.full(len(ids), "en")
-    return LabBatch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles, types, languages)
+    return LabBatch(
+        ids, attention, pauses, turns, lines, labels, labels.copy(), around, weights, styles, types, languages
+    )
 
 
 def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: LabRecipe) -> None:
@@ -126,7 +128,7 @@ def test_it_reads_the_words_in_its_own_pieces(model: Path, recipe: LabRecipe, tm
     recipe.arrays().mkdir(parents=True)
     save(Vocabulary(nothing, nothing, nothing.view("u1"), starts, pieces, frame), recipe.arrays() / TEACHERS_WORDS)
     wide = {
-        name: np.repeat(value, 2, axis=1) for name in ("ids", "attention", "pauses", "turns", "types", "marks")
+        name: np.repeat(value, 2, axis=1) for name in ("ids", "attention", "pauses", "turns", "lines", "types", "marks")
         if (value := getattr(batch, name)) is not None
     }  # fmt: skip
     wide["marks"][:, ::2] = IGNORED
@@ -144,7 +146,7 @@ def test_words_that_its_places_do_not_hold_are_not_taught(model: Path) -> None:
     most = 2 + sum(lengths[:3])
     nothing = np.zeros(len(starts) - 1, np.int8)
     words = Vocabulary(nothing, nothing, nothing.view("u1"), starts, np.arange(starts[-1]), np.array([1, 2]))
-    (ids, attention, _, _), places, at = retokenise(batch, np.arange(len(ROWS)), words, most)
+    (ids, attention, *_), places, at = retokenise(batch, np.arange(len(ROWS)), words, most)
     assert ids.shape[1] == most
     assert at[:3].tolist() == [0, 1, 2]
     assert 3 not in at
@@ -168,7 +170,9 @@ class Itself:
     @torch.no_grad()
     def read(self, batch: LabBatch) -> TeacherLabels:
         rows = np.flatnonzero(batch.styles[:, 0] == 0)
-        given = (torch.from_numpy(a[rows]) for a in (batch.ids, batch.attention, batch.pauses, batch.turns))
+        given = (
+            torch.from_numpy(a[rows]) for a in (batch.ids, batch.attention, batch.pauses, batch.turns, batch.lines)
+        )
         case, marks = self.network(*given)
         known = batch.marks != IGNORED
         at = np.isin(np.nonzero(known)[0], rows).nonzero()[0]
