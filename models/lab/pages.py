@@ -30,7 +30,8 @@ class Habits:
     Cues have up to `lines` lines of up to `most`; with 0 lines the text is wrapped and has no cues. A cue of at least
     `shortest` ends with its sentence (`cue_with_sentence`), or late with a part of it (`at_comma`). A line ends with a
     sentence where it can (`line_with_sentence`); others are `balanced`, or as long as possible. Two speakers may share
-    a cue (`shared`), where dashes may tell them (`dashes`). After a sentence comes a `silent` gap, or else the usual `gap` (ms).
+    a cue (`shared`), where dashes may tell them (`dashes`). After a sentence comes a `silent` gap, or else the usual
+    `gap` (ms).
     """
 
     lines: int
@@ -127,7 +128,8 @@ class _Page:
             total += self.lengths[at] + 1
             if total > room + 1 and at > start:
                 # A part of a sentence goes to the next cue.
-                return (comma if comma and self.chances.pop() < habits.at_comma else at), speakers
+                stop = comma if comma and self.chances.pop() < habits.at_comma else at
+                return stop, speakers if speakers < stop else 0
             if self.turns[at]:
                 if habits.lines < 2 or speakers or total > habits.most or self.chances.pop() > habits.shared:
                     return at + 1, speakers

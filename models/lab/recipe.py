@@ -33,8 +33,6 @@ class LabRecipe(Recipe):
     edge_weight: float
     #: The share of substituted words (`noise`) that are spelled like the right one.
     similar: float = 0.0
-    #: Whether the matrices of the layers are learnt by Muon (Jordan et al. 2024) at the encoder's rate.
-    muon: bool = False
     #: The share of untimed windows that are laid out as pages (`pages`): in cues of lines.
     pages: float = 0.0
     #: The share of the other untimed windows that are cut into captions, so that the gaps between these are known.

@@ -52,7 +52,10 @@ class GruEngine:
         chunks: Sequence[Chunk],
         lines: Sequence[bool] | None = None,
     ) -> Iterator[Rows]:
-        """Yield the probabilities [words, cases + marks] of what each chunk keeps, read as a separate text; `lines` are ignored."""
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, read as a separate text.
+
+        `lines` are ignored.
+        """
         del lines
         for chunk in chunks:
             own = slice(chunk.start, chunk.stop)

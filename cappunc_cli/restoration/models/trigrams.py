@@ -203,7 +203,10 @@ class NgramEngine:
         chunks: Sequence[Chunk],
         lines: Sequence[bool] | None = None,
     ) -> Iterator[Rows]:
-        """Yield the probabilities [words, cases + marks] of what each chunk keeps, in order; `pauses` and `lines` are ignored."""
+        """Yield the probabilities [words, cases + marks] of what each chunk keeps, in order.
+
+        `pauses` and `lines` are ignored.
+        """
         del pauses, lines
         if not chunks:
             return
