@@ -20,7 +20,7 @@ COMMA = MARK_CLASSES.index(",")
 ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
 #: Shares of the pages: films, talks, single lines; the rest is wrapped text without cues.
-_FILM, _TALK, _SINGLE = 0.6, 0.18, 0.12
+_FILM, _TALK, _SINGLE = 0.74, 0.14, 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Habits:
         """The habits of one text."""
         kind, gap = rng.random(), int(rng.choice(FRAMES))
         with_sentence, at_line, at_comma, balanced, shared, dash, silent = rng.random(7).tolist()
-        at_line = at_line if rng.random() < 0.75 else 0.01
+        at_line = at_line**0.4 if rng.random() < 0.8 else 0.01
         if kind < _FILM:
             most = int(rng.choice((32, 37, 40, 42)))
-            ends = with_sentence**0.4, at_line, at_comma
-            return cls(2, most, int(rng.integers(1, 30)), *ends, balanced, shared, dash < 0.7, silent / 2, gap)
+            ends = with_sentence**0.3, at_line, at_comma
+            return cls(2, most, int(1.6 * most * rng.random()), *ends, balanced, shared, dash < 0.7, silent / 2, gap)
         if kind < _FILM + _TALK:
             lines, most = int(rng.integers(1, 3)), int(rng.integers(38, 100))
             ends = with_sentence, at_line, at_comma
