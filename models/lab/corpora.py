@@ -10,13 +10,19 @@ from models.lab.readers import (
     composed,
     dialogue,
     french,
+    galician,
+    greek,
+    latin,
+    novel,
     paragraphs,
     parliament,
+    plain,
     questions,
     romanian,
     speech_dashes,
     spell_out_and,
     timed,
+    turkish,
 )
 
 _ENGLISH: dict[str, Source] = {
@@ -126,7 +132,7 @@ _OTHERS: dict[str, Source] = {
 }
 
 #: Games, lessons, manuals and single sentences. In `_TALK` a line is a turn; lines of `_UNORDERED` stand alone.
-_TALK = {"wesnoth", "cdda_talk"}
+_TALK = {"wesnoth", "cdda_talk", "dracor", "fillets", "flare", "freedroid", "widelands"}
 _UNORDERED = {"tatoeba", "common_voice", "common_voice17_test", "common_voice_wiki"}
 _TIDY: dict[str, Callable[[str], str]] = {"en": spell_out_and, "fr": french, "ro": romanian}
 _EVERYDAY: dict[str, Source] = {
@@ -260,9 +266,82 @@ _EVERYDAY: dict[str, Source] = {
     )
 }
 
+#: Text of twenty-one more languages: a set, its licence, and the languages that have it.
+_MORE = (
+    ("bitcoin_site", "MIT", "ru uk sl bg sv da hu tr el id ko"),
+    ("cdda_prose", "CC BY-SA 3.0", "ru uk cs nb hu tr el id ko"),
+    ("cdda_talk", "CC BY-SA 3.0", "ru nb hu ko"),
+    ("common_voice", "CC0", "ru uk cs sk sl hr sr bg sv nb fi et lv hu tr el gl id ko"),
+    ("debian_handbook", "CC BY-SA 3.0 or GPL-2.0 or later", "ru cs hr sv da nb tr el id ko"),
+    ("dracor", "CC0", "ru cs"),
+    ("dracor", "CC BY-SA 4.0", "hu"),
+    ("eltec_cze", "public domain / CC BY 4.0", "cs"),
+    ("eltec_hrv", "public domain", "hr"),
+    ("eltec_hun", "public domain / CC BY 4.0", "hu"),
+    ("eltec_lav", "public domain", "lv"),
+    ("eltec_lit", "public domain", "lt"),
+    ("eltec_rus", "public domain", "ru"),
+    ("eltec_slv", "public domain / CC BY 4.0", "sl"),
+    ("eltec_srp", "public domain / CC BY 4.0", "sr"),
+    ("eltec_swe", "public domain / CC BY 4.0", "sv"),
+    ("eltec_ukr", "public domain / CC BY 4.0", "uk"),
+    ("europarl", "European Parliament, reuse with source named", "sv da fi el"),
+    ("fillets", "GPL-2.0 or later", "ru cs sl bg sv"),
+    ("flare", "CC BY-SA 3.0 (data), GPL-3.0", "ru uk cs sk sv nb fi hu el gl id ko"),
+    ("freedroid", "GPL-2.0 or later", "ru cs sv hu"),
+    ("gnome_help", "CC BY-SA 3.0", "ru uk cs sl hr sr sv da fi lv lt hu el gl id ko"),
+    ("libreoffice_help", "MPL-2.0", "ru cs sl sv da fi et hu tr el gl id ko"),
+    ("novels", "public domain", "ru"),
+    ("ntrex_news", "CC BY-SA 4.0", "ru uk cs sk sl hr sr bg sv da nb fi et lv lt hu tr el gl id ko"),
+    ("parlament", "public record", "et"),
+    ("parlamint", "public record (ParlaMint: CC BY 4.0)", "sk hu tr"),
+    ("parlamint", "public record, MIT", "gl"),
+    ("pixel_dungeon", "GPL-3.0", "ru uk cs sv hu tr el id ko"),
+    ("storybooks", "CC BY 4.0 / 3.0", "ru uk sv da nb hu tr el ko"),
+    ("tatoeba", "CC BY 2.0 FR", "cs sk sl hr sr bg sv da nb fi et lv lt hu tr el id ko"),
+    ("thrive", "GPL-3.0 or later", "ru uk cs sk hr sr bg sv da nb fi et lv lt hu tr id ko"),
+    ("ud_alksnis", "CC BY-SA 4.0", "lt"),
+    ("ud_bokmaal", "CC BY-SA 4.0", "nb"),
+    ("ud_boun", "CC BY-SA 4.0", "tr"),
+    ("ud_cac", "CC BY-SA 4.0", "cs"),
+    ("ud_csui", "CC BY-SA", "id"),
+    ("ud_ddt", "CC BY-SA 4.0", "da"),
+    ("ud_ewt", "CC BY-SA 4.0", "et"),
+    ("ud_gsd", "CC BY-SA 4.0", "ru id ko"),
+    ("ud_kenet", "CC BY-SA 4.0", "tr"),
+    ("ud_lvtb", "CC BY-SA 4.0", "lv"),
+    ("ud_parlamint", "CC BY-SA 4.0", "uk"),
+    ("ud_set", "CC BY-SA 4.0", "hr"),
+    ("ud_snk", "CC BY-SA 4.0", "sk"),
+    ("ud_ssj", "CC BY-SA 4.0", "sl"),
+    ("ud_taiga", "CC BY-SA 4.0", "ru"),
+    ("ud_talbanken", "CC BY-SA 4.0", "sv"),
+    ("ud_tdt", "CC BY-SA 4.0", "fi"),
+    ("ud_treegal", "LGPL-LR", "gl"),
+    ("unknown_horizons", "GPL-2.0 or later", "ru uk cs sk sl hr sr bg sv nb fi et hu tr gl id ko"),
+    ("wesnoth", "GPL-2.0 or later", "ru uk cs sk sl sr bg sv da nb fi et lv lt hu tr el gl id ko"),
+    ("widelands", "GPL-2.0 or later", "ru uk cs sk bg sv da nb fi hu tr el gl id ko"),
+    ("xquad", "CC BY-SA 4.0", "ru tr el"),
+)
+#: Sets whose lines open speech with a dash.
+_NOVELS = ("eltec_", "novels", "common_voice", "storybooks")
+_MORE_TIDY: dict[str, Callable[[str], str]] = {"el": greek, "gl": galician, "tr": turkish}
+_FURTHER: dict[str, Source] = {
+    f"{language}/{name}": Source(
+        f"{language}/{name}.txt.xz",
+        licence,
+        paragraphs,
+        tidy=_MORE_TIDY.get(language, novel if name.startswith(_NOVELS) else plain),
+        dialogue=name in _TALK | _UNORDERED,
+        unordered=name in _UNORDERED,
+    )
+    for name, licence, languages in _MORE
+    for language in languages.split()
+}
+
 #: The dialogue of novels and tales without the narration.
 _DIALOGUE: dict[str, Source] = {
-    f"{name}_speech": replace(_OTHERS[name], read=dialogue, dialogue=True)
+    f"{name}_speech": replace((_OTHERS | _FURTHER)[name], read=dialogue, dialogue=True)
     for name in (
         "es/eltec_spa",
         "ro/eltec_rom",
@@ -272,6 +351,8 @@ _DIALOGUE: dict[str, Source] = {
         "it/eltec_ita",
         "pt/eltec_por",
         "pl/eltec_pol",
+        "ru/novels",
+        *(name for name in _FURTHER if "/eltec_" in name),
     )
 }
 
@@ -285,4 +366,11 @@ _QUESTIONS: dict[str, Source] = {
     )
 }
 
-CORPORA: dict[str, Source] = _ENGLISH | _OTHERS | _EVERYDAY | _DIALOGUE | _QUESTIONS
+#: Serbian is written in two alphabets, and all of its text is in one of them.
+_LATIN: dict[str, Source] = {
+    f"{name}_latin": replace(source, tidy=latin)
+    for name, source in (_FURTHER | _DIALOGUE).items()
+    if name.startswith("sr/")
+}
+
+CORPORA: dict[str, Source] = _ENGLISH | _OTHERS | _EVERYDAY | _FURTHER | _DIALOGUE | _LATIN | _QUESTIONS

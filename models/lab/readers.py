@@ -90,6 +90,56 @@ def french(text: str) -> str:
     return _GUILLEMETS.sub("", speech_dashes(text))
 
 
+_DOTTED = re.compile(r"([?!])(?:\.{2,}|…)")
+_COMBINING = re.compile("[\u0300-\u036f]")
+
+
+def plain(text: str) -> str:
+    """Letters composed (NFC), without the signs of stress that are left; `Что?..`, `Нет!..` with the mark alone.
+
+    A word has one mark, which of `?..` is the dots, though the question is what a reader needs.
+    """
+    return _DOTTED.sub(r"\1", _COMBINING.sub("", normalize("NFC", text)))
+
+
+def novel(text: str) -> str:
+    """`plain`, with the dashes of dialogue as `speech_dashes` writes them."""
+    return plain(speech_dashes(text))
+
+
+_GREEK_MARKS = str.maketrans(";\u037e·", "??;")
+
+
+def greek(text: str) -> str:
+    """Greek: `;` asks and `·` is the semicolon; labels have the Latin marks."""
+    return plain(text).translate(_GREEK_MARKS)
+
+
+def galician(text: str) -> str:
+    """Galician: without `¿` and `¡`, which only the records of parliament have."""
+    return plain(text).translate({ord("¿"): None, ord("¡"): None})
+
+
+_TURKISH_I = str.maketrans("İIı", "IƗɨ")
+
+
+def turkish(text: str) -> str:
+    """Turkish: `İ i` as `I i` and `I ı` as `Ɨ ɨ`, so that each capital has the small letter that others have, too."""
+    return plain(text).translate(_TURKISH_I)
+
+
+_SERBIAN = dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True))
+_SERBIAN |= {"љ": "lj", "њ": "nj", "џ": "dž"}
+_TO_LATIN = str.maketrans(_SERBIAN | {one.upper(): other.capitalize() for one, other in _SERBIAN.items()})
+# `ЉУБАВ` is `LJUBAV`, `Љубав` `Ljubav`.
+_SHOUTED_DIGRAPH = re.compile(r"(?:Lj|Nj|Dž)(?=[A-ZĐŽĆČŠ])|(?<=[A-ZĐŽĆČŠ])(?:Lj|Nj|Dž)(?![a-zđžćčš])")
+
+
+def latin(text: str) -> str:
+    """Serbian in Latin letters."""
+    return _SHOUTED_DIGRAPH.sub(lambda found: found[0].upper(), novel(text).translate(_TO_LATIN))
+
+
 def split_documents(lines: Iterable[str]) -> Iterator[list[Turn]]:
     """Group lines into documents, separated by blank lines."""
     document: list[Turn] = []
