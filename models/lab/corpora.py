@@ -16,6 +16,7 @@ from models.lab.readers import (
     novel,
     paragraphs,
     parliament,
+    part_at_dashes,
     plain,
     questions,
     romanian,
@@ -50,6 +51,38 @@ _ENGLISH: dict[str, Source] = {
     "btc_deepgram": Source("timed/btc_deepgram.jsonl.xz", "MIT", timed, tidy=spell_out_and, dialogue=True),
     "ted": Source("en/ted.txt.xz", "CC BY-NC-ND", paragraphs, tidy=spell_out_and, ships=False),
     "ljspeech": Source("timed/ljspeech.jsonl.xz", "public domain", timed, tidy=spell_out_and),
+}
+
+#: Sets in which a line is a turn, and those whose lines stand alone.
+_TALK = {"wesnoth", "cdda_talk", "dracor", "fillets", "flare", "freedroid", "widelands"}
+_UNORDERED = {"tatoeba", "common_voice", "common_voice17_test", "common_voice_wiki"}
+#: In the lines of these another speaker answers.
+_ANSWERS = {"au_pm_interviews", "srccon", "haskell_interlude", "se_plays", "se_dialogue", "freedroid", "tmw", "loti"}
+_ENGLISH_TALK: dict[str, Source] = {
+    f"en/{name}": Source(
+        f"en/{name}.txt.xz",
+        licence,
+        paragraphs,
+        tidy=part_at_dashes,
+        dialogue=name in _ANSWERS | _UNORDERED,
+        unordered=name in _UNORDERED,
+    )
+    for name, licence in (
+        ("au_pm_interviews", "CC BY 3.0 AU"),
+        ("srccon", "MIT"),
+        ("haskell_interlude", "Apache-2.0"),
+        ("uses_this", "CC BY-SA 4.0"),
+        ("se_plays", "CC0, public domain in the United States"),
+        ("se_dialogue", "CC0, public domain in the United States"),
+        ("presidents", "public domain"),
+        ("tatoeba", "CC BY 2.0 FR"),
+        ("common_voice", "CC0"),
+        ("naev", "GPL-3.0"),
+        ("freedroid", "GPL-2.0 or later"),
+        ("tmw", "GPL-2.0 or later"),
+        ("crossfire", "GPL-2.0 or later"),
+        ("loti", "GPL-3.0"),
+    )
 }
 
 #: "not stated": the source names no licence, and the card says so.
@@ -131,9 +164,7 @@ _OTHERS: dict[str, Source] = {
     )
 }
 
-#: Games, lessons, manuals and single sentences. In `_TALK` a line is a turn; lines of `_UNORDERED` stand alone.
-_TALK = {"wesnoth", "cdda_talk", "dracor", "fillets", "flare", "freedroid", "widelands"}
-_UNORDERED = {"tatoeba", "common_voice", "common_voice17_test", "common_voice_wiki"}
+#: Games, lessons, manuals and single sentences.
 _TIDY: dict[str, Callable[[str], str]] = {"en": spell_out_and, "fr": french, "ro": romanian}
 _EVERYDAY: dict[str, Source] = {
     f"{language}/{name}": Source(
@@ -373,4 +404,4 @@ _LATIN: dict[str, Source] = {
     if name.startswith("sr/")
 }
 
-CORPORA: dict[str, Source] = _ENGLISH | _OTHERS | _EVERYDAY | _FURTHER | _DIALOGUE | _LATIN | _QUESTIONS
+CORPORA: dict[str, Source] = _ENGLISH | _ENGLISH_TALK | _OTHERS | _EVERYDAY | _FURTHER | _DIALOGUE | _LATIN | _QUESTIONS

@@ -63,6 +63,14 @@ def spell_out_and(text: str) -> str:
     return text.replace(" & ", " and ")
 
 
+_DASH_BETWEEN_WORDS = re.compile(r"(?<=\S)—(?=\w)")
+
+
+def part_at_dashes(text: str) -> str:
+    """English: `spell_out_and`, and the words beside a dash are two: `my coat—will you`."""
+    return _DASH_BETWEEN_WORDS.sub("— ", spell_out_and(text))
+
+
 _COMMA_BELOW = str.maketrans("şţŞŢ", "șțȘȚ")
 
 

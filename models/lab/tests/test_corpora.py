@@ -10,7 +10,7 @@ import pytest
 
 from cappunc_cli.document.labels import Case, strip
 from cappunc_cli.features.train.corpora import Turn
-from models.lab.readers import galician, greek, latin, novel, plain, questions, turkish
+from models.lab.readers import galician, greek, latin, novel, part_at_dashes, plain, questions, turkish
 
 
 def test_questions_come_with_the_turns_around_them(tmp_path: Path) -> None:
@@ -29,6 +29,7 @@ def test_questions_come_with_the_turns_around_them(tmp_path: Path) -> None:
     [
         (plain, "Что?.. Не́т!... Ой…", [("что", "?"), ("нет", "!"), ("ой", "…")]),
         (novel, "— Да, — сказал он. - Пойдём!", [("да", ","), ("сказал", ""), ("он", "."), ("пойдём", "!")]),
+        (part_at_dashes, "my coat—will you? No—", [("my", ""), ("coat", "—"), ("will", ""), ("you", "?"), ("no", "—")]),
         (greek, "Τι λες; Ναι· έλα!", [("τι", ""), ("λες", "?"), ("ναι", ";"), ("έλα", "!")]),
         (galician, "¿Que? ¡Veña!", [("que", "?"), ("veña", "!")]),
         (latin, "Љубав, ЊЕГОШ и Џ.", [("ljubav", ","), ("njegoš", ""), ("i", ""), ("dž", ".")]),
