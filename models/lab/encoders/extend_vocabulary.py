@@ -6,17 +6,19 @@
 
 Writes the `start` of the first recipe from the model of the second. Its piece vectors, too, were those of
 multilingual-e5-small, from which training moves them so little that the vectors of other pieces still fit. If the
-`tokenizer` of the first is missing, it is written as well: the pieces that the words of its corpora use.
+`tokenizer` of the first is missing, it is written as well: the pieces that its corpora use.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
@@ -36,16 +38,22 @@ from models.lab.trainer import network_of
 
 #: How our vocabularies name the special pieces of multilingual-e5-small, in their order.
 _SPECIAL = {"<pad>": "[PAD]", "<unk>": "[UNK]", "<s>": "[CLS]", "</s>": "[SEP]"}
+#: A piece that is rarer in the corpora is spelt by others. Of twenty-one languages 90,000 occur, and 71,000
+#: this often; a thousand are 0.3 MB.
+_LEAST = 12
 #: `readers.turkish`: the pieces have the letter itself.
 _DOTLESS = {"type": "Replace", "pattern": {"String": "ɨ"}, "content": "ı"}
 
 
-def words_of(recipe: LabRecipe) -> set[str]:
-    """The bare words of the corpora of a recipe, as `network.tokenise` reads them."""
+def words_of(recipe: LabRecipe) -> Counter[str]:
+    """The bare words of the corpora of a recipe, as `network.tokenise` reads them, and how often each occurs."""
     types = Types()
-    for name in recipe.corpora:
-        read_stream(CORPORA[name].corpus(recipe.data), types)
-    return {strip(written.replace(GLUE, " "))[0].translate(TYPEWRITER) for written in types}
+    streams = [read_stream(CORPORA[name].corpus(recipe.data), types) for name in recipe.corpora]
+    counts = np.asarray(sum(np.bincount(stream.types, minlength=len(types)) for stream in streams))
+    words = Counter[str]()
+    for written, count in zip(types, counts.tolist(), strict=True):
+        words[strip(written.replace(GLUE, " "))[0].translate(TYPEWRITER)] += count
+    return words
 
 
 def tokenizer_for(encoder: PretrainedEncoder) -> Tokenizer:
@@ -93,7 +101,7 @@ def extend(recipe: LabRecipe, old: LabRecipe, checkpoint: Path | None = None) ->
     assert recipe.start is not None
     encoder = with_dotless_i(read("e5"))
     if not recipe.tokenizer.exists():
-        tokenizer_for(encoder.fitted(words_of(recipe))).save(str(recipe.tokenizer))
+        tokenizer_for(encoder.fitted(words_of(recipe), _LEAST)).save(str(recipe.tokenizer))
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     shape, state = weights_of(old, checkpoint)
     vectors, kept = vectors_for(tokenizer, Tokenizer.from_file(str(old.tokenizer)), state["words.weight"], encoder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,8 @@ def _scripts_of(words: Iterable[str]) -> frozenset[str]:
 
 
 def _can_spell(piece: str, scripts: frozenset[str]) -> bool:
-    """Whether a piece is one character, and not a letter of another script."""
-    return len(piece) <= 1 and not (piece.isalpha() and _script(piece) not in scripts)
+    """Whether a piece is a small letter of these scripts, or the beginning of a word and nothing else."""
+    return not piece or (len(piece) == 1 and piece.isalpha() and piece == piece.lower() and _script(piece) in scripts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,22 @@ class PretrainedEncoder:
     state: dict[str, Tensor]
     tokenizer: Tokenizer
 
-    def fitted(self, words: Iterable[str]) -> PretrainedEncoder:
-        """The encoder with a large vocabulary reduced to the pieces that `words` use.
+    def fitted(self, words: Mapping[str, int], least: int = 1) -> PretrainedEncoder:
+        """The encoder with a large vocabulary reduced to the pieces that `words` use, with their counts `least` times.
 
-        Pieces of one character of the scripts of `words` are kept, so that any word of these can be spelled. Only a
-        unigram vocabulary (SentencePiece) can lose pieces and still split the other words as before; others are
-        returned unchanged.
+        Letters of the scripts of `words` are kept, so that any word of these can be spelled. Only a unigram
+        vocabulary (SentencePiece) can lose pieces and still split the other words as before; others are returned
+        unchanged.
         """
         table: dict[str, Any] = json.loads(self.tokenizer.to_str())
         pieces = table["model"].get("vocab")
         if table["model"]["type"] != "Unigram" or len(pieces) <= _LARGE:
             return self
-        words = list(words)
-        used = {number for encoding in self.tokenizer.encode_batch(words) for number in encoding.ids}
+        found = Counter[int]()
+        for encoding, count in zip(self.tokenizer.encode_batch(list(words)), words.values(), strict=True):
+            for number in encoding.ids:
+                found[number] += count
+        used = {number for number, count in found.items() if count >= least}
         scripts = _scripts_of(words)
         special = {added["id"] for added in table["added_tokens"]} | {table["model"]["unk_id"]}
         # No word uses the pieces that frame a text, and not every tokenizer has them among its added tokens.

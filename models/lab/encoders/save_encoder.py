@@ -24,7 +24,7 @@ def main(name: str, folder: Path, recipe: LabRecipe | None = None) -> None:
         types = Types()
         for corpus in recipe.corpora:
             read_stream(CORPORA[corpus].corpus(recipe.data), types)
-        encoder = encoder.fitted({strip(written.replace(GLUE, " "))[0] for written in types})
+        encoder = encoder.fitted({strip(written.replace(GLUE, " "))[0]: 1 for written in types})
     path = encoder.save(folder)
     print(f'tokenizer = "{folder / "tokenizer.json"}"\nstart = "{path}"')
 

@@ -244,7 +244,7 @@ def test_e5_is_read_as_its_layout_says(tmp_path: Path) -> None:
 def test_a_large_vocabulary_is_cut_to_the_text(tmp_path: Path) -> None:
     small_e5(tmp_path / "e5.bin")
     encoder = e5_small.read(tmp_path / "e5.bin")
-    assert encoder.fitted(["the"]) is encoder  # no large one
+    assert encoder.fitted({"the": 1}) is encoder  # no large one
     pieces = json.loads(encoder.tokenizer.to_str())["model"]["vocab"]
     many = [*pieces, *([f"▁{number}{number}x", -9.0] for number in range(60_000))]
     large = PretrainedEncoder(
@@ -253,12 +253,15 @@ def test_a_large_vocabulary_is_cut_to_the_text(tmp_path: Path) -> None:
         Tokenizer(models.Unigram([(piece, score) for piece, score in many], unk_id=3)),
     )
     large.tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    cut = large.fitted(["the", "77x", "cat"])
+    cut = large.fitted({"the": 1, "77x": 2, "cat": 2})
     assert cut.shape.vocabulary == cut.tokenizer.get_vocab_size() < 20
     for word in ("the", "77x", "cat", "act"):
         before, after = large.tokenizer.encode(word), cut.tokenizer.encode(word)
         assert after.tokens == before.tokens
         assert cut.state["words.weight"][after.ids, 0].tolist() == [float(number) for number in before.ids]
+    rare = large.fitted({"the": 1, "77x": 2, "cat": 2}, least=2)
+    assert rare.tokenizer.token_to_id("▁77x") is not None
+    assert rare.tokenizer.token_to_id("▁the") is None
     # No word uses them, and training needs them.
     assert special_piece(cut.tokenizer, OPENING) == 0
     assert special_piece(cut.tokenizer, CLOSING) == 2
