@@ -7,7 +7,7 @@ the kernel page by page (twice as fast; Debian: libjemalloc2):
 
     LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1 python -m …
 
-Checkpoints go to the recipe's `runs` folder every few minutes and on Ctrl-C; the same command
+Checkpoints go to the recipe's `runs` folder every few minutes, on Ctrl-C and SIGTERM; the same command
 resumes. The learning rate is held after the warm-up and falls linearly over the last `decay`
 of `tokens`, so a run can be lengthened until its decay begins.
 """
@@ -15,6 +15,7 @@ of `tokens`, so a run can be lengthened until its decay begins.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -253,4 +254,5 @@ def log_of(recipe: LabRecipe) -> Callable[[Progress], None]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `run` saves what was learnt
     train(LabRecipe.load(Path(sys.argv[1])), torch.device("cuda" if torch.cuda.is_available() else "cpu"))
