@@ -18,6 +18,8 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 _Result = TypeVar("_Result")
 
 _MAGIC = re.compile(r"[*?\[]")
+#: Part of a path that begins with a dot, but for `.` and `..`, which a key may have.
+_HIDDEN = re.compile(r"(?:^|/)\.(?!\.?(?:/|\Z))")
 #: The extra that installs the packages of a scheme.
 _EXTRAS = dict.fromkeys(("s3", "s3a"), "s3") | dict.fromkeys(("gs", "gcs"), "gcs")
 _EXTRAS |= dict.fromkeys(("az", "abfs", "abfss", "adl"), "azure")
@@ -134,9 +136,9 @@ def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
     if not found and not url_exists(url):
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), url)
     for name, info in sorted(found.items()):
-        relative = name[len(root) :].strip("/")
+        relative = name[len(root) :].removeprefix("/")
         # Stores may represent a directory by an empty file.
-        if relative and not name.endswith("/") and (hidden or not f"/{relative}".count("/.")):
+        if relative and not name.endswith("/") and (hidden or not _HIDDEN.search(relative)):
             yield _entry(f"{url.rstrip('/')}/{relative}", relative, info)
 
 
@@ -146,7 +148,7 @@ def match_url(pattern: str) -> Iterator[Entry]:
     root = _place(base)[1]
     found: dict[str, dict[str, Any]] = _ask(pattern, lambda fs, path: fs.glob(path, detail=True))
     for name in sorted(found):
-        relative = name[len(root) :].strip("/")
+        relative = name[len(root) :].removeprefix("/")
         if found[name]["type"] == "file":
             yield _entry(f"{base}/{relative}", relative, found[name])
 

@@ -311,3 +311,33 @@ def test_an_archive_overwrites_nothing_that_it_reads(tree: Path) -> None:
     terms.write_text("London\n")
     assert archive("--force", "--glossary", terms, tree / "in", tree / "out").failed == 1
     assert terms.read_text() == "London\n"
+
+
+@pytest.mark.parametrize("target", ["memory://box/out", "out"])
+def test_a_key_that_is_no_path_is_refused_alone(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = memory.MemoryFileSystem.store
+    odd = ["a//b.txt", "/c.txt", "a/../d.txt", "../../e.txt", "./f.txt"]
+    for key in ("a/b.txt", "a/c.txt", ".hidden/x.txt", "new\nline.txt", *odd):
+        store[f"/box/in/{key}"] = memory.MemoryFile(None, f"/box/in/{key}", WORDS.encode())
+
+    def listed(_: object, path: str, **__: object) -> dict[str, Any]:
+        """All keys of a store that has no directories."""
+        found = {name: file for name, file in store.items() if name.startswith(f"{path.rstrip('/')}/")}
+        return {name: {"name": name, "size": file.size, "created": file.created} for name, file in found.items()}
+
+    monkeypatch.setattr(memory.MemoryFileSystem, "find", listed)
+    for fixed, known in ((3, 0), (0, 3)):
+        run = archive("memory://box/in", target)
+        assert (run.code, run.fixed, run.known) == (1, fixed, known)
+        assert all(f"memory://box/in/{key}: cannot keep its path" in run.said for key in odd)
+    found = {entry.relative for entry in walk_url(target)} if "://" in target else results(tmp_path / target)
+    assert {*found} == {"a/b.txt", "a/c.txt", "new\nline.txt"}
+    assert [path.name for path in tmp_path.iterdir()] == [] if "://" in target else ["out"]
+
+
+def test_a_name_that_is_too_long_fails_alone(tmp_path: Path) -> None:
+    write_url(f"memory://box/in/{'x' * 300}.txt", WORDS.encode())
+    write_url("memory://box/in/a.txt", WORDS.encode())
+    run = archive("memory://box/in", tmp_path / "out")
+    assert (run.code, run.fixed, run.failed) == (1, 1, 1)
