@@ -22,12 +22,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.files.fixer import Fixed, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.storage import PIPE, about, content_hash, is_pipe, is_url, joined, read_bytes, write_result
+from cappunc_cli.files.storage import (
+    PIPE,
+    about,
+    content_hash,
+    is_pipe,
+    is_url,
+    joined,
+    open_own,
+    read_bytes,
+    write_result,
+)
 from cappunc_cli.files.urls import Entry, stat_urls, walk_url, write_url
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_member, find_model
 from cappunc_cli.restoration.terms import Sightings
@@ -113,7 +123,11 @@ def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Calla
     if name is None or (name == PIPE and sys.stderr is None):
         yield []
         return
-    stream = sys.stderr.buffer if name == PIPE else io.BytesIO() if is_url(name) else Path(name).open("wb")  # noqa: SIM115
+    stream: IO[bytes]
+    if name == PIPE or is_url(name):
+        stream = sys.stderr.buffer if name == PIPE else io.BytesIO()
+    else:
+        stream = (open_own if Path(name).parent.name == PRIVATE else Path.open)(Path(name), "wb")
 
     def add(result: Result) -> None:
         if only_failures and result.status in ("fixed", "unchanged"):
@@ -251,7 +265,8 @@ class Record:
             write_url(place, part.encode())
         else:  # a half-written line is ignored
             Path(place).parent.mkdir(parents=True, exist_ok=True)
-            Path(place).write_bytes(part.encode())
+            with open_own(Path(place), "wb") as file:
+                file.write(part.encode())
 
     def _below(self, job: Job) -> str:
         """The path of a result below the target."""

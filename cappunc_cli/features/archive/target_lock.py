@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.storage import is_url, joined, read_bytes
+from cappunc_cli.files.storage import is_url, joined, open_own, read_bytes
 from cappunc_cli.files.urls import create_url, remove_url, write_url
 
 if sys.platform == "win32":
@@ -65,7 +65,7 @@ class TargetLock:
     def _lock(self, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         # The file is never removed: a lock on a deleted file would keep nobody out.
-        self._file = place.open("a+b")
+        self._file = open_own(place, "a+b")
         try:
             if sys.platform == "win32":
                 self._file.seek(1 << 20)  # locked bytes cannot be read
