@@ -135,6 +135,17 @@ def test_other_options_redo_our_results_and_no_other_files(tree: Path) -> None:
     assert not any(b"?" in data for name, data in contents(tree / "out").items())
 
 
+def test_a_result_of_other_bytes_is_not_up_to_date(tree: Path) -> None:
+    assert run_in(tree, "in", "-o", "out").exit_code == 0
+    edited, times = (tree / "out/0.txt").read_bytes().swapcase(), (tree / "out/0.txt").stat()
+    (tree / "out/0.txt").write_bytes(edited)
+    os.utime(tree / "out/0.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+    run = run_in(tree, "in", "-o", "out")
+    assert (run.exit_code, (tree / "out/0.txt").read_bytes()) == (1, edited)
+    assert "out/0.txt: was changed since a run wrote it; --force overwrites it" in run.stderr
+    assert "0 files fixed, 29 up to date, 1 failed" in run.stderr
+
+
 def test_a_record_that_came_along_authorises_no_overwriting(tree: Path) -> None:
     """It names the very size and time of somebody's own file, but cannot know its content."""
     mine = tree / "out/0.txt"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import threading
@@ -114,6 +116,37 @@ def test_a_store_and_a_disk_get_the_same_bytes(tree: Path) -> None:
 def test_archives_and_fix_know_each_others_results(tree: Path) -> None:
     archive(tree / "in", tree / "out")
     assert "0 files fixed, 9 up to date" in cappunc("fix", tree / "in", "-o", tree / "out").said
+
+
+@pytest.mark.parametrize("tells", ["nothing", "ETag", "md5Hash"])
+def test_a_changed_result_in_a_store_is_noticed(tree: Path, monkeypatch: pytest.MonkeyPatch, tells: str) -> None:
+    store = memory.MemoryFileSystem
+    real, read = store.find, []
+
+    def find(self: Any, *asked: Any, **options: Any) -> dict[str, Any]:
+        """Listings as of Amazon's and Google's stores."""
+        found = real(self, *asked, **options)
+        for name, info in found.items():
+            digest = hashlib.md5(self.store[name].getvalue())
+            told = {"ETag": f'"{digest.hexdigest()}"', "md5Hash": base64.b64encode(digest.digest()).decode()}
+            info |= {tells: told[tells], "etag": "CJjI2v4="} if tells in told else {}
+        return found
+
+    def cat_file(self: Any, path: str, *_: Any) -> bytes:
+        read.append(path)
+        return self.store[path].getvalue()
+
+    upload(tree / "in", "memory://box/in")
+    monkeypatch.setattr(store, "find", find)
+    assert archive("memory://box/in", "memory://box/out").fixed == 9
+    monkeypatch.setattr(store, "cat_file", cat_file)
+    assert archive("memory://box/in", "memory://box/out").known == 9
+    assert any(path.startswith("/box/out/") and path.endswith(".txt") for path in read) == (tells == "nothing")
+    edited = read_url("memory://box/out/0.txt").swapcase()
+    write_url("memory://box/out/0.txt", edited)
+    run = archive("memory://box/in", "memory://box/out")
+    assert (run.code, run.known, run.failed) == (1, 8, 1)
+    assert read_url("memory://box/out/0.txt") == edited
 
 
 def test_new_files_are_processed_and_foreign_files_kept(tree: Path) -> None:
