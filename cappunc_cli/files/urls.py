@@ -110,6 +110,25 @@ def create_url(url: str, data: bytes) -> bool:
     return _ask(url, create)
 
 
+def age_of_url(url: str) -> float | None:
+    """The seconds since a file was written, by the clock of its store: by a file that is written beside it for that.
+
+    None if the store does not tell. Raises OSError and CappuncError.
+    """
+
+    def age(fs: Any, path: str) -> float | None:
+        now = f"{path}-{os.urandom(8).hex()}"
+        fs.pipe_file(now, b"")
+        try:
+            return float((fs.modified(now) - fs.modified(path)).total_seconds())
+        except (*_LACKING, AttributeError):
+            return None
+        finally:
+            fs.rm_file(now)
+
+    return _ask(url, age)
+
+
 def remove_url(url: str) -> None:
     """Remove a file, if it exists."""
     with suppress(FileNotFoundError):

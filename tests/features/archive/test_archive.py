@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -235,6 +236,7 @@ def checked_until_lost(lock: TargetLock) -> None:
 def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"run": "dead", "host": "elsewhere", "pid": 1, "time": target_lock.time.time() - target_lock.DEAD_S - 1}
     write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
+    memory.MemoryFileSystem.store["/new/.cappunc/lock"].modified -= timedelta(seconds=target_lock.DEAD_S + 1)
     with TargetLock(Record("memory://new", "", "next")):
         assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "next"
     told["time"] = target_lock.time.time()
@@ -245,6 +247,29 @@ def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> 
             checked_until_lost(lock)
     # It is the other's now.
     assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "dead"
+
+
+@pytest.mark.parametrize("written", ["1e400", "-1e400", "NaN", "1e300", "0", "null", '"x"', "{}"])
+@pytest.mark.parametrize("tells", [True, False])
+def test_the_time_of_the_store_decides_about_a_lease(
+    written: str, tells: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what a driver whose clock is wrong, or anybody, has written into it."""
+
+    def unknown(*_: object) -> None:
+        raise NotImplementedError
+
+    if not tells:
+        monkeypatch.setattr(memory.MemoryFileSystem, "modified", unknown)
+    lease = f'{{"run": "other", "host": "elsewhere", "pid": 1, "time": {written}}}'
+    write_url("memory://new/.cappunc/lock", lease.encode())
+    if tells:
+        with pytest.raises(CappuncError, match="process 1 on elsewhere is writing to it"):
+            TargetLock(Record("memory://new", "", "next")).__enter__()
+        memory.MemoryFileSystem.store["/new/.cappunc/lock"].modified -= timedelta(seconds=target_lock.DEAD_S + 1)
+    with TargetLock(Record("memory://new", "", "next")):
+        assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "next"
+    assert not url_exists("memory://new/.cappunc")
 
 
 def test_a_run_with_too_many_failures_stops(tree: Path) -> None:
