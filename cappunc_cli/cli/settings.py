@@ -4,7 +4,7 @@ In increasing precedence: `config.toml` in the user's configuration directory; t
 the directory of the first input (or the current one); `CAPPUNC_LANG` for all commands; `CAPPUNC_FIX_LANG` for one.
 
 A `cappunc.toml` may have come along with files of others. It sets no option that writes, overwrites or listens, and it
-names no URL and no file outside its own directory.
+names no URL, no file outside its own directory, and no model that is not installed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from cappunc_cli.errors import WrongUsage
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
 from cappunc_cli.options import Option, described, load_reference
+from cappunc_cli.restoration.models.registry import ENGINES, installed
 
 #: The table of caption profiles in a settings file, which is no command.
 PROFILES = "profiles"
@@ -103,6 +104,8 @@ def _parsed(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         what, _, line = str(error).partition(" (at line ")
         raise WrongUsage(f"not valid TOML: {what}", str(path), int(line.partition(",")[0]) if line else None) from error
+    except RecursionError as error:
+        raise WrongUsage("not valid TOML: nested too deeply", str(path)) from error
     except UnicodeDecodeError as error:
         raise WrongUsage("not UTF-8", str(path)) from error
 
@@ -133,17 +136,25 @@ def _file_named(option: str, name: str, path: Path) -> str:
     """The file or model that a settings file names. Raises WrongUsage for one that is not for it to name."""
     if not name:
         return name  # which the option refuses
+    if "\0" in name:
+        raise WrongUsage(f"{option} = {name!r}: no file has such a name", str(path))
     beside = path.parent / name
     exists = os.path.exists(beside)  # noqa: PTH110 (Path.exists may raise)
     if path.name != SETTINGS_FILE:  # the user's own
         return str(beside) if exists else name
+    if option == "model":
+        installed_here = {folder.name for engine in ENGINES for folder in installed(engine)}
+        if name in installed_here or (Path(name).name == name and not (exists or os.path.exists(name))):  # noqa: PTH110
+            return name
+        raise WrongUsage(
+            f"model = {name!r}: a {SETTINGS_FILE} may only name an installed model; name a folder with --model or in "
+            "your own config.toml",
+            str(path),
+        )
     inside = not is_url(name) and Path(os.path.realpath(beside)).is_relative_to(os.path.realpath(path.parent))
-    if option == "model" and not exists and inside and len(Path(name).parts) == 1:
-        return name  # one of the installed models
-    kind = os.path.isdir if option == "model" else os.path.isfile
-    if not inside or (exists and not kind(beside)):
-        what = "a model in" if option == "model" else "a file below"
-        raise WrongUsage(f"{option} = {name!r}: a {SETTINGS_FILE} may only name {what} its own directory", str(path))
+    if not inside or (exists and not os.path.isfile(beside)):  # noqa: PTH113
+        why = f"{option} = {name!r}: a {SETTINGS_FILE} may only name a file below its own directory"
+        raise WrongUsage(why, str(path))
     return str(beside)
 
 

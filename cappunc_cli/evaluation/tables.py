@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from rich.table import Table as RichTable
 from rich.text import Text
+
+from cappunc_cli.pages.csv_table import csv_lines
 
 _LATEX = str.maketrans(
     {
@@ -59,15 +59,13 @@ def _piped(row: Sequence[str]) -> str:
 
 def as_csv(table: Table, signature: str) -> str:
     """The table as CSV, with the title above each row and, so that copied lines keep it, the signature."""
-    out, section = io.StringIO(), ""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["section", table.head[0] or "name", *table.head[1:], "signature"])
+    lines, section = [["section", table.head[0] or "name", *table.head[1:], "signature"]], ""
     for row in table.rows:
         if len(row) > 1:
-            writer.writerow([section, *row, signature])
+            lines.append([section, *row, signature])
         else:
             section = row[0]
-    return out.getvalue()
+    return csv_lines(lines)
 
 
 def as_latex(table: Table, notes: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +19,7 @@ from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_faults import KINDS, ShownCaption, caption_faults
 from cappunc_cli.layout.caption_profiles import Profiles
+from cappunc_cli.pages.csv_table import csv_lines
 from cappunc_cli.pages.html_page import html_page
 
 _COLUMNS = ("file", "profile", "language", "caption", "start", "end", "severity", "fault", "value", "limit", "text")
@@ -87,14 +86,12 @@ def write_report(reports: Sequence[Report], file: str) -> None:
 
 
 def _csv(reports: Sequence[Report]) -> str:
-    text = io.StringIO()
-    table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
+    rows: list[Sequence[object]] = [_COLUMNS]
     for report in reports:
         for entry in report["faults"]:
             times = {"start": timestamp(entry["start_ms"]), "end": timestamp(entry["end_ms"])}
-            table.writerow({**report, **entry, **times})
-    return text.getvalue()
+            rows.append([{**report, **entry, **times}.get(column, "") for column in _COLUMNS])
+    return csv_lines(rows)
 
 
 def _page(reports: Sequence[Report]) -> str:

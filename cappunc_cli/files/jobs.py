@@ -20,6 +20,8 @@ from cappunc_cli.layout.caption_files import CAPTION_FORMATS
 
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
 _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
+#: What a store's key may have and no path can: an empty part, `.` or `..`, and characters that no file name has.
+_NO_PATH = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\0\ud800-\udc7f\udd00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Search:
         """A job for each input file, once, without targets yet.
 
         A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. `refuse`
-        is called for unreadable directories, and for pipes found in directories. Raises CappuncError without any file.
+        is called for unreadable directories, for pipes found in directories, and for keys of a store that are no paths.
+        Raises CappuncError without any file.
         """
         unread: list[OSError] = []
         entries: list[Entry] = []
@@ -96,8 +99,12 @@ class Search:
                 entries.append(Entry(name, path.name))
         named, jobs = set(names), dict[tuple[str, Path], Job]()
         for entry in entries:
-            relative = (_path_below(entry.source, self.below) if self.below else None) or Path(entry.relative)
-            found = entry.source not in named
+            below = (_path_below(entry.source, self.below) if self.below else None) or entry.relative
+            if _NO_PATH.search(below):
+                why = "cannot keep its path below the target: an empty part, `.` or `..`, or what no file name has"
+                unread.append(OSError(errno.EINVAL, why, entry.source))
+                continue
+            relative, found = Path(below), entry.source not in named
             job = Job(entry.source, None, found, relative, size=entry.size, tag=entry.tag)
             jobs.setdefault((job.source, relative), job)
         refused = [about(error, "") for error in unread]
@@ -129,19 +136,21 @@ class Search:
     def _select(self, names: Sequence[str]) -> list[str]:
         """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, or vice versa."""
         suffixes = format_suffixes(self.format)
-        paths = [path for path in map(PurePosixPath, names) if path.name[0] != "." and path.suffix.lower() in suffixes]
+        # A store's key may differ from its path: `a//b.srt`.
+        paths = {name: path for name in names if (path := PurePosixPath(name)).suffix.lower() in suffixes}
+        paths = {name: path for name, path in paths.items() if path.name[0] != "."}
         if not self.results:
-            return [str(path) for path in paths if not path.stem.endswith(".fixed")]
-        known = set(paths)
-        return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
+            return [name for name, path in paths.items() if not path.stem.endswith(".fixed")]
+        known = set(paths.values())
+        return [name for name, path in paths.items() if path.with_name(fixed_name(path)) not in known]
 
 
-def _path_below(source: str, root: str) -> Path | None:
+def _path_below(source: str, root: str) -> str | None:
     """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
     if is_url(source):
         start = f"{root.rstrip('/')}/"
-        return Path(source.removeprefix(start)) if source.startswith(start) else None
-    return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
+        return source.removeprefix(start) if source.startswith(start) else None
+    return Path(source).relative_to(root).as_posix() if Path(source).is_relative_to(root) else None
 
 
 def format_suffixes(format_name: str | None) -> frozenset[str]:
@@ -297,7 +306,7 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str | 
         also |= dict.fromkeys(own_input, "the input itself")
     own: dict[str, str] = {}
     # Links come last, so that the file itself gets its own result.
-    for target in sorted((one for one in taken if one not in also), key=lambda one: Path(one).is_symlink()):
+    for target in sorted((one for one in taken if one not in also), key=os.path.islink):  # noqa: PTH114 (Path.is_symlink raises for a long name)
         name = target if is_url(target) else os.path.realpath(target)
         if sys.platform in ("win32", "darwin"):
             name = normalize("NFC", name).casefold()  # whose names differ in case only are one file there

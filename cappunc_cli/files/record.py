@@ -21,14 +21,25 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import md5
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.files.fixer import Fixed, FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.storage import PIPE, about, content_hash, is_pipe, is_url, joined, read_bytes, write_result
-from cappunc_cli.files.urls import Entry, stat_urls, walk_url, write_url
+from cappunc_cli.files.storage import (
+    PIPE,
+    about,
+    content_hash,
+    is_pipe,
+    is_url,
+    joined,
+    open_own,
+    read_bytes,
+    write_result,
+)
+from cappunc_cli.files.urls import Entry, in_threads, stat_urls, walk_url, write_url
 from cappunc_cli.restoration.models.registry import ENGINES, ModelConfig, find_member, find_model
 from cappunc_cli.restoration.terms import Sightings
 from cappunc_cli.version import __version__
@@ -113,7 +124,11 @@ def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Calla
     if name is None or (name == PIPE and sys.stderr is None):
         yield []
         return
-    stream = sys.stderr.buffer if name == PIPE else io.BytesIO() if is_url(name) else Path(name).open("wb")  # noqa: SIM115
+    stream: IO[bytes]
+    if name == PIPE or is_url(name):
+        stream = sys.stderr.buffer if name == PIPE else io.BytesIO()
+    else:
+        stream = (open_own if Path(name).parent.name == PRIVATE else Path.open)(Path(name), "wb")
 
     def add(result: Result) -> None:
         if only_failures and result.status in ("fixed", "unchanged"):
@@ -153,7 +168,7 @@ def signature(request: FixRequest) -> str:
 class Line(NamedTuple):
     """A result: its path below the target and its input's, the input's tag, and its size and hash.
 
-    `signature` is the hash of model and options.
+    `signature` is the hash of model and options. In a store, `md5` is what it may say of the result without a download.
     """
 
     file: str
@@ -162,6 +177,7 @@ class Line(NamedTuple):
     size: int
     digest: str
     signature: str
+    md5: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +205,8 @@ class Record:
             lines.setdefault(line.file, []).append(line)
         there = {entry.relative: entry for entry in _walked(self.root)} if is_url(self.root) else None
         remote = stat_urls([job.source for job in jobs if is_url(job.source) and not job.tag])
-        todo = []
+        todo: list[Job] = []
+        results: dict[int, tuple[str, set[str]]] = {}
         for job in jobs:
             if not job.tag and not is_pipe(job.source):
                 # What cannot be accessed has no tag: the file's reader will report it.
@@ -199,21 +216,16 @@ class Record:
             found = local_entry(str(job.target)) if there is None else there.get(name)
             if found is not None:
                 own = [line for line in lines.get(name, ()) if line.source == source and not is_pipe(job.source)]
-                if self._is_done(job, own, found.size):
+                new = (job.tag, self.signature, found.size)
+                made = [line for line in own if job.tag and new == (line.input, line.signature, line.size)]
+                if found.md5 and found.md5 in {line.md5 for line in made}:
                     continue
                 job = replace(job, ours=tuple({line.digest for line in own}))
+                if made and not job.target_is:  # a pipe cannot be compared
+                    results[len(todo)] = str(job.target), {line.digest for line in made}
             todo.append(job)
-        return todo
-
-    def _is_done(self, job: Job, lines: Sequence[Line], size: int) -> bool:
-        made = {
-            line.digest for line in lines if (line.input, line.signature, line.size) == (job.tag, self.signature, size)
-        }
-        if not job.tag or not made:
-            return False
-        # Another line of this size might be the one whose result is there.
-        alone = len({line.digest for line in lines if line.size == size}) == 1
-        return alone or content_hash(read_bytes(str(job.target))) in made
+        done = dict(zip(results, (map if there is None else in_threads)(_is_as_made, results.values()), strict=True))
+        return [job for i, job in enumerate(todo) if not done.get(i)]
 
     def lines(self) -> Iterator[Line]:
         """The results of all earlier runs; malformed lines are ignored. Raises CappuncError and OSError."""
@@ -227,7 +239,9 @@ class Record:
                 with suppress(ValueError, LookupError, TypeError, RecursionError):
                     entry = json.loads(text)
                     size, digest = entry["output"]
-                    line = Line(entry["file"], entry["of"], entry["input"], size, digest, entry["with"])
+                    line = Line(
+                        entry["file"], entry["of"], entry["input"], size, digest, entry["with"], entry.get("md5", "")
+                    )
                     hash(line)  # raises TypeError for what cannot be compared
                     yield line
 
@@ -241,6 +255,7 @@ class Record:
                 "of": self._source(job),
                 "input": "" if is_pipe(job.source) else job.tag,  # a pipe will not give the same input again
                 "output": [len(data), content_hash(data)],
+                **({"md5": md5(data, usedforsecurity=False).hexdigest()} if is_url(self.root) else {}),
                 "with": self.signature,
             }
             part, sources = f"{part}{json.dumps(entry | result.entry())}\n", f"{sources}{job.source}\0"
@@ -251,7 +266,8 @@ class Record:
             write_url(place, part.encode())
         else:  # a half-written line is ignored
             Path(place).parent.mkdir(parents=True, exist_ok=True)
-            Path(place).write_bytes(part.encode())
+            with open_own(Path(place), "wb") as file:
+                file.write(part.encode())
 
     def _below(self, job: Job) -> str:
         """The path of a result below the target."""
@@ -269,6 +285,14 @@ class Record:
             return Path(os.path.relpath(path, os.path.realpath(self.root))).as_posix()
         except ValueError:  # on another drive
             return path
+
+
+def _is_as_made(result: tuple[str, set[str]]) -> bool:
+    """Whether the content of a result has one of some hashes; a result that cannot be read fails when it is written."""
+    name, digests = result
+    with suppress(CappuncError, OSError):
+        return content_hash(read_bytes(name)) in digests
+    return False
 
 
 def _walked(url: str) -> Iterator[Entry]:

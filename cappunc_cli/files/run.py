@@ -6,7 +6,6 @@ import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,11 +20,10 @@ from cappunc_cli.files.jobs import Job, refuse_name
 from cappunc_cli.files.output import Reporter, counted, files_done, shown_utf_8, unified_diff, write_diff, write_stdout
 from cappunc_cli.files.record import Record, Result, failed, local_entry
 from cappunc_cli.files.storage import content_hash, exists, is_url, read_bytes, replace_input, write_result
+from cappunc_cli.files.urls import in_threads
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input; `diff` writes no files.
 Mode = Literal["new", "force", "in-place", "diff"]
-#: Threads that read and write URLs.
-_THREADS = 16
 #: Files that are written together, with one part of the record: few at first, so that every process gets some.
 _FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 17
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
@@ -44,12 +42,6 @@ def _attempt(work: Callable[[Job, bytes], None], result: Result) -> Result:
 
 def _unwritten(result: Result, error: Exception) -> Result:
     return replace(failed(result.job, error), warnings=result.warnings)
-
-
-def in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """What `work` returns for each item, many of which are worked on at a time."""
-    with ThreadPoolExecutor(_THREADS) as threads:
-        return list(threads.map(work, items))
 
 
 @dataclass(eq=False)

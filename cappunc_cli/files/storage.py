@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from io import BufferedIOBase
 from pathlib import Path, PurePath
-from typing import TextIO
+from typing import IO, TextIO
 
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import Encoding, decode
@@ -45,7 +44,7 @@ def write_atomic(path: Path, data: bytes) -> None:
             raise PermissionError(13, "is read-only", str(target))
         # One name for each target, so that the next run replaces what a killed one leaves.
         part = target.parent / f".cappunc-{content_hash(os.fsencode(target.name))[:16]}.tmp"
-        with suppress(FileNotFoundError), part.open("rb") as left:
+        with suppress(FileNotFoundError), open_own(part, "rb") as left:
             _lock(left, path)
             if sys.platform == "win32":
                 left.close()  # an open file cannot be removed or renamed there
@@ -77,6 +76,30 @@ def write_atomic(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def open_own(path: Path, mode: str) -> IO[bytes]:
+    """Open a file of our own whose name can be foreseen, so that somebody may have put something else there.
+
+    Neither follows links nor waits for the other end of a pipe. Raises OSError, and CappuncError for anything but a
+    regular file with this one name, which stays as it is.
+    """
+    odd = CappuncError("is not a file of cappunc's own; remove it", str(path))
+    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        opener = lambda name, flags: os.open(name, (flags & ~os.O_TRUNC) | extra, 0o666)  # noqa: E731
+        file = open(path, mode, opener=opener)  # noqa: SIM115
+    except OSError as error:
+        if os.path.lexists(path) and (path.is_symlink() or not os.path.isfile(path)):  # noqa: PTH113
+            raise odd from error
+        raise
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        file.close()
+        raise odd
+    if "w" in mode:
+        file.truncate(0)
+    return file
+
+
 def replace_input(name: str, data: bytes, digest: str) -> None:
     """`write_atomic` to a file that was read.
 
@@ -94,7 +117,7 @@ def replace_input(name: str, data: bytes, digest: str) -> None:
     write_atomic(path, data)
 
 
-def _lock(part: BufferedIOBase, path: Path) -> None:
+def _lock(part: IO[bytes], path: Path) -> None:
     """Hold a temporary file of `path` until it is closed; raises CappuncError if another run does."""
     if sys.platform == "win32":
         return

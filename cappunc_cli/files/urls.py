@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,9 +16,16 @@ from typing import Any, TypeVar
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+#: Threads that read and write.
+_THREADS = 16
+_MD5_IN_BASE64 = 24
+
 _MAGIC = re.compile(r"[*?\[]")
+#: Part of a path that begins with a dot, but for `.` and `..`, which a key may have.
+_HIDDEN = re.compile(r"(?:^|/)\.(?!\.?(?:/|\Z))")
 #: The extra that installs the packages of a scheme.
 _EXTRAS = dict.fromkeys(("s3", "s3a"), "s3") | dict.fromkeys(("gs", "gcs"), "gcs")
 _EXTRAS |= dict.fromkeys(("az", "abfs", "abfss", "adl"), "azure")
@@ -34,13 +42,21 @@ _LACKING = (NotImplementedError, TypeError, ValueError)
 class Entry:
     """A file in a listing: its name, its path relative to what was listed, and its size in bytes, if known.
 
-    The `tag` changes with the content: an ETag or the like, or the modification time.
+    The `tag` changes with the content: an ETag or the like, or the modification time. `md5` is that of the content, in
+    hexadecimal, or something else: "" if the store tells nothing of the kind.
     """
 
     source: str
     relative: str
     size: int = 0
     tag: str = ""
+    md5: str = ""
+
+
+def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """What `work` returns for each item, many of which are worked on at a time."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(work, items))
 
 
 def is_pattern(name: str) -> bool:
@@ -94,6 +110,25 @@ def create_url(url: str, data: bytes) -> bool:
     return _ask(url, create)
 
 
+def age_of_url(url: str) -> float | None:
+    """The seconds since a file was written, by the clock of its store: by a file that is written beside it for that.
+
+    None if the store does not tell. Raises OSError and CappuncError.
+    """
+
+    def age(fs: Any, path: str) -> float | None:
+        now = f"{path}-{os.urandom(8).hex()}"
+        fs.pipe_file(now, b"")
+        try:
+            return float((fs.modified(now) - fs.modified(path)).total_seconds())
+        except (*_LACKING, AttributeError):
+            return None
+        finally:
+            fs.rm_file(now)
+
+    return _ask(url, age)
+
+
 def remove_url(url: str) -> None:
     """Remove a file, if it exists."""
     with suppress(FileNotFoundError):
@@ -119,10 +154,8 @@ def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
         except (CappuncError, OSError):
             return None  # reported when the file is read
 
-    if not urls:
-        return {}
-    with ThreadPoolExecutor(16) as pool:
-        return {url: found for url, found in zip(urls, pool.map(entry, urls), strict=True) if found is not None}
+    found = in_threads(entry, urls) if urls else []
+    return {url: one for url, one in zip(urls, found, strict=True) if one is not None}
 
 
 def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
@@ -134,9 +167,9 @@ def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
     if not found and not url_exists(url):
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), url)
     for name, info in sorted(found.items()):
-        relative = name[len(root) :].strip("/")
+        relative = name[len(root) :].removeprefix("/")
         # Stores may represent a directory by an empty file.
-        if relative and not name.endswith("/") and (hidden or not f"/{relative}".count("/.")):
+        if relative and not name.endswith("/") and (hidden or not _HIDDEN.search(relative)):
             yield _entry(f"{url.rstrip('/')}/{relative}", relative, info)
 
 
@@ -146,7 +179,7 @@ def match_url(pattern: str) -> Iterator[Entry]:
     root = _place(base)[1]
     found: dict[str, dict[str, Any]] = _ask(pattern, lambda fs, path: fs.glob(path, detail=True))
     for name in sorted(found):
-        relative = name[len(root) :].strip("/")
+        relative = name[len(root) :].removeprefix("/")
         if found[name]["type"] == "file":
             yield _entry(f"{base}/{relative}", relative, found[name])
 
@@ -156,7 +189,10 @@ def _entry(url: str, relative: str, info: dict[str, Any]) -> Entry:
     tag = next((found for found in tags if found), "")
     # A store may give the same time as a date in one answer and as a number in another.
     tag = tag.timestamp() if isinstance(tag, datetime) else tag
-    return Entry(url, relative, int(info.get("size") or 0), str(tag))
+    known = str(info.get("md5Hash") or info.get("ETag") or info.get("etag") or "").strip('"')
+    with suppress(ValueError):  # Google's is in base64
+        known = b64decode(known, validate=True).hex() if len(known) == _MD5_IN_BASE64 else known
+    return Entry(url, relative, int(info.get("size") or 0), str(tag), known)
 
 
 def _scheme(url: str) -> str:

@@ -192,12 +192,16 @@ def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
 
     A tag may split the text (`hello,</i>)`), and a quotation mark may be an entity.
     """
-    kept = next((i for i, c in enumerate(old) if (is_fixed(c) or c in QUOTES) and c in new), None)
-    if kept is not None:
-        left, _, right = new.partition(old[kept])
-        yield from _trimmed(old[:kept], left, base)
-        yield from _trimmed(old[kept + 1 :], right, base + kept + 1)
-    elif old != new:
+    begins = at = 0
+    for i, c in enumerate(old):
+        if (is_fixed(c) or c in QUOTES) and (found := new.find(c, at)) >= 0:
+            yield from _plainly_trimmed(old[begins:i], new[at:found], base + begins)
+            begins, at = i + 1, found + 1
+    yield from _plainly_trimmed(old[begins:], new[at:], base + begins)
+
+
+def _plainly_trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
+    if old != new:
         same = min(len(old), len(new))
         head = next((i for i in range(same) if old[i] != new[i]), same)
         tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)

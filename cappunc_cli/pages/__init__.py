@@ -1,1 +1,1 @@
-"""HTML pages in one style: `html_page` has the frame of every page, `review_page` the page for editors."""
+"""Pages in one style: `html_page` has the frame of all, `review_page` is for editors; `csv_table` writes CSV."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -144,6 +145,10 @@ def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, run: Run) ->
         ("lang = 5\n", ": lang must be a text, not 5"),
         ('lang = ""\n', ": lang the name of the language is empty"),
         ('[fix]\nmodel = ""\n', ": model the name is empty"),
+        ('model = "\\u0000"\n', ": model = '\\x00': no file has such a name"),
+        ('glossary = "a\\u0000"\n', ": glossary = 'a\\x00': no file has such a name"),
+        (f"glossary = {'[' * 5000}{']' * 5000}\n", ": not valid TOML: nested too deeply"),
+        (f"x = {'{a=' * 5000}1{'}' * 5000}\n", ": not valid TOML: nested too deeply"),
         ('glossary = ["a.txt", ""]\n', ": glossary"),
         ('glossary = "none.txt"\n', ": no such file"),
     ],
@@ -198,9 +203,19 @@ def test_a_model_that_a_file_names_is_said(tmp_path: Path, run: Run, tiny_model:
     path.write_text('model = "tiny_model"\n', "utf-8")
     said = run("fix", "season1/a.txt", "-o", "-")
     assert (said.code, said.err) == (0, f"cappunc: {path} sets the model tiny_model\n")
-    path.write_text(f"model = {json.dumps(str(tiny_model))}\n", "utf-8")  # outside of its directory
-    said = run("fix", "season1/a.txt", "-o", "-")
-    assert (said.code, said.out) == (2, "")
+    # Not installed, whether outside of its directory, below it or where the command runs.
+    shutil.copytree(tiny_model, tmp_path / "work/season1/mine")
+    shutil.copytree(tiny_model, tmp_path / "work/mine")
+    for name in (str(tiny_model), "season1/mine", "./mine", "mine", "..", "."):
+        path.write_text(f"model = {json.dumps(name)}\n", "utf-8")
+        said = run("fix", "season1/a.txt", "-o", "-")
+        assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+        assert said.err.startswith(
+            f"cappunc: {path}: model = {name!r}: a cappunc.toml may only name an installed model"
+        )
+    path.unlink()
+    (tmp_path / "config/cappunc/config.toml").write_text(f"model = {json.dumps(str(tiny_model))}\n", "utf-8")
+    assert run("fix", "season1/a.txt", "-o", "-").code == 0
 
 
 def test_a_value_of_the_wrong_kind_stops_only_the_commands_that_take_it(tmp_path: Path, run: Run) -> None:

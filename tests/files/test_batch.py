@@ -25,6 +25,7 @@ from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.record import PRIVATE, Record, Result, signature
 from cappunc_cli.files.run import FILES_TOGETHER, Worker, job_groups
+from cappunc_cli.files.storage import content_hash
 from cappunc_cli.restoration.models.model import load_model
 from cappunc_cli.restoration.pipeline import restore
 
@@ -132,6 +133,17 @@ def test_other_options_redo_our_results_and_no_other_files(tree: Path) -> None:
     assert "29 files fixed, 1 failed" in run.stderr
     assert (tree / "out/0.txt").read_bytes() == edited
     assert not any(b"?" in data for name, data in contents(tree / "out").items())
+
+
+def test_a_result_of_other_bytes_is_not_up_to_date(tree: Path) -> None:
+    assert run_in(tree, "in", "-o", "out").exit_code == 0
+    edited, times = (tree / "out/0.txt").read_bytes().swapcase(), (tree / "out/0.txt").stat()
+    (tree / "out/0.txt").write_bytes(edited)
+    os.utime(tree / "out/0.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+    run = run_in(tree, "in", "-o", "out")
+    assert (run.exit_code, (tree / "out/0.txt").read_bytes()) == (1, edited)
+    assert "out/0.txt: was changed since a run wrote it; --force overwrites it" in run.stderr
+    assert "0 files fixed, 29 up to date, 1 failed" in run.stderr
 
 
 def test_a_record_that_came_along_authorises_no_overwriting(tree: Path) -> None:
@@ -311,6 +323,52 @@ def test_links_and_pipes_in_a_record_are_not_read(tree: Path) -> None:
     os.mkfifo(record / "a-pipe.jsonl")
     (record / "a-link.jsonl").symlink_to(tree / "in/0.txt")
     assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+
+
+def put_there(place: Path, kind: str) -> Path:
+    """Something at a place that is no file of cappunc's own, and a file that must stay as it is."""
+    precious = place.parent / "precious"
+    precious.write_text("dear")
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "link":
+            place.symlink_to("precious")
+        case "dangling link":
+            place.symlink_to("nowhere")
+        case "hard link":
+            place.hardlink_to(precious)
+        case "directory":
+            place.mkdir()
+    return precious
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+@pytest.mark.parametrize("kind", ["pipe", "link", "dangling link", "hard link", "directory"])
+@pytest.mark.parametrize("name", ["lock", "refused.jsonl"])
+def test_a_trap_among_the_files_of_an_archive_is_named_and_stays(tree: Path, name: str, kind: str) -> None:
+    private = tree / "out" / PRIVATE
+    private.mkdir(parents=True)
+    precious = put_there(private / name, kind)
+    run = commands.cappunc("archive", "--model", TINY, "in", "out", "--lang", "en", cwd=tree)
+    said = f"cappunc: out/{PRIVATE}/{name}: is not a file of cappunc's own; remove it"
+    assert (run.returncode, run.stderr.decode().splitlines()[-1]) == (1, said)
+    assert precious.read_text() == "dear"
+    assert not (private / "nowhere").exists()
+    assert contents(tree / "out") == {}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+@pytest.mark.parametrize("kind", ["pipe", "link", "dangling link", "hard link", "directory"])
+def test_a_trap_at_the_name_of_a_temporary_file_fails_alone(tree: Path, kind: str) -> None:
+    part = f".cappunc-{content_hash(b'0.txt')[:16]}.tmp"
+    (tree / "out").mkdir()
+    precious = put_there(tree / "out" / part, kind)
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert run.returncode == 1
+    assert f"out/{part}: is not a file of cappunc's own; remove it\n" in run.stderr.decode()
+    assert precious.read_text() == "dear"
+    assert len(contents(tree / "out")) == len(contents(tree / "in")) - 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")

@@ -8,6 +8,7 @@ from time import process_time
 import pytest
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.errors import BadInput
 from cappunc_cli.layout.caption_files import render
 from cappunc_cli.layout.segmentation import Caption
@@ -72,6 +73,9 @@ def seconds(source: str, name: str) -> float:
     begin = process_time()
     document = formats.read(source, format=name)
     texts = [text.upper() if text.isalpha() else text for text in document.texts]
+    if texts:
+        bare, label = strip(texts[0])
+        texts[0] = dress(bare, label.with_mark("?"))
     formats.verify(document, formats.write(document, texts))
     return process_time() - begin
 

@@ -210,6 +210,12 @@ def test_a_word_changes_where_it_stands(text: str, new: list[str], result: str) 
     assert spoken(result) == new
 
 
+@pytest.mark.parametrize("signs", [")", "]", '"', "»", ")»", ").", "”)"])
+def test_a_word_with_a_thousand_signs_gets_its_mark(signs: str) -> None:
+    old, new = f"hello{signs * 1000}", f"Hello?{signs * 1000}"
+    assert spans.splice(old, spans.word_edits(old, new)) == new
+
+
 def test_a_bracket_after_a_tag_stays_there() -> None:
     assert spoken("three <i>, ], more") == ["three , ],", "more"]
     assert rewritten("three <i>, ], more", ["Three; ]", "more"]) == "Three;<i> ] more"

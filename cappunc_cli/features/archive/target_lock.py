@@ -1,7 +1,8 @@
 """A lock that lets only one driver write to a target, and that does not outlive its driver for long.
 
 On disk it is a file lock, which the system releases with the process. Object stores have no locks: there the driver
-writes a lease with its name and the time, and renews it; a lease that has not been renewed for a while has expired.
+writes a lease with its name and renews it; a lease that has not been renewed for a while, by the clock of the store or,
+where that does not tell, by ours and the time in the lease, has expired.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.record import PRIVATE, Record
-from cappunc_cli.files.storage import is_url, joined, read_bytes
-from cappunc_cli.files.urls import create_url, remove_url, write_url
+from cappunc_cli.files.storage import is_url, joined, open_own, read_bytes
+from cappunc_cli.files.urls import age_of_url, create_url, remove_url, write_url
 
 if sys.platform == "win32":
     import msvcrt
@@ -65,7 +66,7 @@ class TargetLock:
     def _lock(self, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         # The file is never removed: a lock on a deleted file would keep nobody out.
-        self._file = place.open("a+b")
+        self._file = open_own(place, "a+b")
         try:
             if sys.platform == "win32":
                 self._file.seek(1 << 20)  # locked bytes cannot be read
@@ -82,14 +83,22 @@ class TargetLock:
     def _lease(self, url: str) -> None:
         if not create_url(url, self._content()):
             holder = self._holder()
-            renewed = holder.get("time")
-            if isinstance(renewed, int | float) and time.time() - renewed <= DEAD_S:
+            if self._is_alive(holder):
                 raise self._refusal(holder)
             write_url(url, self._content())
         # In stores where creation is not atomic, the last writer wins.
         if self._holder().get("run") != self._run:
             raise self._refusal(self._holder())
         self._renewer.start()
+
+    def _is_alive(self, holder: dict[str, Any]) -> bool:
+        """Whether a lease has not expired, by the clock of the store: those of two drivers may differ."""
+        with suppress(FileNotFoundError):  # it has ended meanwhile
+            age = age_of_url(self._place)
+            if age is None and isinstance(written := holder.get("time"), int | float):
+                age = abs(time.time() - written)  # no lease is from the future
+            return age is not None and age <= DEAD_S
+        return False
 
     def _renew(self) -> None:
         while not self._ended.wait(RENEWED_S):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,6 +43,7 @@ from cappunc_cli.files.output import (
 )
 from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text, write_result
+from cappunc_cli.pages.csv_table import csv_lines
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
@@ -84,7 +83,7 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
 
     found: list[Report] = []
     if options.as_csv:
-        write_text(_csv([dict(zip(_COLUMNS, _COLUMNS, strict=True))]))
+        write_text(csv_lines([_COLUMNS]))
     for report in work_on(jobs, request, places, reporter):
         reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
         if options.as_json:
@@ -92,7 +91,7 @@ def _list(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
             continue
         with reporter.without_bar():
             if options.as_csv:
-                write_text(_csv(_row(report, entry) for entry in _entries(report)))
+                write_text(csv_lines(_row(report, entry) for entry in _entries(report)))
             else:
                 write_lines(_line(report, entry) for entry in _entries(report))
     if options.as_json:
@@ -201,14 +200,9 @@ def _line(report: Report, entry: Report) -> Parts:
     ]
 
 
-def _row(report: Report, entry: Report) -> Report:
-    """An entry by _COLUMNS; times are `00:04:10.200`."""
+def _row(report: Report, entry: Report) -> list[object]:
+    """An entry in the order of _COLUMNS; times are `00:04:10.200`."""
     times = {key: "" if (time := entry[f"{key}_ms"]) is None else timestamp(time) for key in ("start", "end")}
     place = {"file": report["file"], **times, "line": entry["lines"][0] if entry["lines"] else ""}
-    return {"kind": "stretch", "text": span_text(entry), **place} if "word" not in entry else {**entry, **place}
-
-
-def _csv(rows: Iterable[Report]) -> str:
-    text = io.StringIO()
-    csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    told = entry if "word" in entry else {"kind": "stretch", "text": span_text(entry)}
+    return [{**told, **place}.get(column, "") for column in _COLUMNS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from cappunc_cli.restoration.models.registry import (
     find_model,
     find_model_for,
 )
+from cappunc_cli.restoration.models.trial import try_model
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.models.network import OnnxEngine
@@ -60,6 +62,12 @@ def load_model(
     if engine not in [*ENGINES]:
         raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
     directory = find_model_for(language, engine) if name is None else find_model(fspath(name), engine)
+    try_model(directory, engine)
+    return open_model(directory, device, engine)
+
+
+def open_model(directory: Path, device: str, engine: str) -> Model:
+    """`load_model` of a directory, which has not been tried; raises what that does."""
     opened = load_reference(ENGINES[engine].engine)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
@@ -69,5 +77,5 @@ def load_model(
             raise BadModel(f"ensemble: {other} has one of its own", str(directory))
         if config.around != opened.config.around:
             raise BadModel(f"ensemble: {other} has other paired marks (around)", str(directory))
-        members.append((load_model(str(place), device), part))
+        members.append((open_model(place, device, NETWORK), part))
     return Model(opened.config, opened, opened.lexicons, members)

@@ -123,6 +123,10 @@ class ModelConfig:
                 (unknown, f"bias: {min(unknown, default='')!r} is no mark of this model"),
                 (not config.languages, "languages: must name at least one"),
                 (not 0 <= config.consistency <= 1, "consistency: must be between 0 and 1"),
+                (
+                    any(Path(name).name != name or name in ("", "..") for name in config.ensemble),
+                    "ensemble: names no folders",
+                ),
                 (min(shares, default=0) < 0, "ensemble: shares must be at least 0"),
                 (sum(shares) > 1, "ensemble: shares must be at most 1 in all"),
                 (config.max_pieces < _FEWEST_PIECES, f"max_pieces: must be at least {_FEWEST_PIECES}"),
@@ -228,8 +232,12 @@ def find_model(name_or_dir: str, engine: str = NETWORK) -> Path:
 
 def find_member(directory: Path, name: str) -> Path:
     """The directory of a model in the ensemble of that in `directory`: beside it or installed; raises UnknownModel."""
-    beside = directory.parent / name
-    return beside if (beside / ENGINES[NETWORK].config).is_file() else find_model(name)
+    beside = directory.resolve().parent / name
+    if (beside / ENGINES[NETWORK].config).is_file():
+        return beside
+    if found := [path for path in installed() if path.name == name]:
+        return found[0]
+    raise UnknownModel(f"ensemble: no model {name!r} beside it or installed", str(directory))
 
 
 def model_languages(*engines: str) -> list[str]:

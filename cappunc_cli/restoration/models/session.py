@@ -170,6 +170,6 @@ def _saturates() -> bool:
     return bool((product != 64 * 255 * 127).any())
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of an error message, or the name of the exception if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

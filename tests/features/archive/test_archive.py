@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,6 +119,37 @@ def test_archives_and_fix_know_each_others_results(tree: Path) -> None:
     assert "0 files fixed, 9 up to date" in cappunc("fix", tree / "in", "-o", tree / "out").said
 
 
+@pytest.mark.parametrize("tells", ["nothing", "ETag", "md5Hash"])
+def test_a_changed_result_in_a_store_is_noticed(tree: Path, monkeypatch: pytest.MonkeyPatch, tells: str) -> None:
+    store = memory.MemoryFileSystem
+    real, read = store.find, []
+
+    def find(self: Any, *asked: Any, **options: Any) -> dict[str, Any]:
+        """Listings as of Amazon's and Google's stores."""
+        found = real(self, *asked, **options)
+        for name, info in found.items():
+            digest = hashlib.md5(self.store[name].getvalue())
+            told = {"ETag": f'"{digest.hexdigest()}"', "md5Hash": base64.b64encode(digest.digest()).decode()}
+            info |= {tells: told[tells], "etag": "CJjI2v4="} if tells in told else {}
+        return found
+
+    def cat_file(self: Any, path: str, *_: Any) -> bytes:
+        read.append(path)
+        return self.store[path].getvalue()
+
+    upload(tree / "in", "memory://box/in")
+    monkeypatch.setattr(store, "find", find)
+    assert archive("memory://box/in", "memory://box/out").fixed == 9
+    monkeypatch.setattr(store, "cat_file", cat_file)
+    assert archive("memory://box/in", "memory://box/out").known == 9
+    assert any(path.startswith("/box/out/") and path.endswith(".txt") for path in read) == (tells == "nothing")
+    edited = read_url("memory://box/out/0.txt").swapcase()
+    write_url("memory://box/out/0.txt", edited)
+    run = archive("memory://box/in", "memory://box/out")
+    assert (run.code, run.known, run.failed) == (1, 8, 1)
+    assert read_url("memory://box/out/0.txt") == edited
+
+
 def test_new_files_are_processed_and_foreign_files_kept(tree: Path) -> None:
     order = (tree / "in", tree / "out")
     (tree / "out").mkdir()
@@ -202,6 +236,7 @@ def checked_until_lost(lock: TargetLock) -> None:
 def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"run": "dead", "host": "elsewhere", "pid": 1, "time": target_lock.time.time() - target_lock.DEAD_S - 1}
     write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
+    memory.MemoryFileSystem.store["/new/.cappunc/lock"].modified -= timedelta(seconds=target_lock.DEAD_S + 1)
     with TargetLock(Record("memory://new", "", "next")):
         assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "next"
     told["time"] = target_lock.time.time()
@@ -212,6 +247,29 @@ def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> 
             checked_until_lost(lock)
     # It is the other's now.
     assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "dead"
+
+
+@pytest.mark.parametrize("written", ["1e400", "-1e400", "NaN", "1e300", "0", "null", '"x"', "{}"])
+@pytest.mark.parametrize("tells", [True, False])
+def test_the_time_of_the_store_decides_about_a_lease(
+    written: str, tells: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what a driver whose clock is wrong, or anybody, has written into it."""
+
+    def unknown(*_: object) -> None:
+        raise NotImplementedError
+
+    if not tells:
+        monkeypatch.setattr(memory.MemoryFileSystem, "modified", unknown)
+    lease = f'{{"run": "other", "host": "elsewhere", "pid": 1, "time": {written}}}'
+    write_url("memory://new/.cappunc/lock", lease.encode())
+    if tells:
+        with pytest.raises(CappuncError, match="process 1 on elsewhere is writing to it"):
+            TargetLock(Record("memory://new", "", "next")).__enter__()
+        memory.MemoryFileSystem.store["/new/.cappunc/lock"].modified -= timedelta(seconds=target_lock.DEAD_S + 1)
+    with TargetLock(Record("memory://new", "", "next")):
+        assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "next"
+    assert not url_exists("memory://new/.cappunc")
 
 
 def test_a_run_with_too_many_failures_stops(tree: Path) -> None:
@@ -311,3 +369,33 @@ def test_an_archive_overwrites_nothing_that_it_reads(tree: Path) -> None:
     terms.write_text("London\n")
     assert archive("--force", "--glossary", terms, tree / "in", tree / "out").failed == 1
     assert terms.read_text() == "London\n"
+
+
+@pytest.mark.parametrize("target", ["memory://box/out", "out"])
+def test_a_key_that_is_no_path_is_refused_alone(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = memory.MemoryFileSystem.store
+    odd = ["a//b.txt", "/c.txt", "a/../d.txt", "../../e.txt", "./f.txt"]
+    for key in ("a/b.txt", "a/c.txt", ".hidden/x.txt", "new\nline.txt", *odd):
+        store[f"/box/in/{key}"] = memory.MemoryFile(None, f"/box/in/{key}", WORDS.encode())
+
+    def listed(_: object, path: str, **__: object) -> dict[str, Any]:
+        """All keys of a store that has no directories."""
+        found = {name: file for name, file in store.items() if name.startswith(f"{path.rstrip('/')}/")}
+        return {name: {"name": name, "size": file.size, "created": file.created} for name, file in found.items()}
+
+    monkeypatch.setattr(memory.MemoryFileSystem, "find", listed)
+    for fixed, known in ((3, 0), (0, 3)):
+        run = archive("memory://box/in", target)
+        assert (run.code, run.fixed, run.known) == (1, fixed, known)
+        assert all(f"memory://box/in/{key}: cannot keep its path" in run.said for key in odd)
+    found = {entry.relative for entry in walk_url(target)} if "://" in target else results(tmp_path / target)
+    assert {*found} == {"a/b.txt", "a/c.txt", "new\nline.txt"}
+    assert [path.name for path in tmp_path.iterdir()] == [] if "://" in target else ["out"]
+
+
+def test_a_name_that_is_too_long_fails_alone(tmp_path: Path) -> None:
+    write_url(f"memory://box/in/{'x' * 300}.txt", WORDS.encode())
+    write_url("memory://box/in/a.txt", WORDS.encode())
+    run = archive("memory://box/in", tmp_path / "out")
+    assert (run.code, run.fixed, run.failed) == (1, 1, 1)

@@ -76,6 +76,10 @@ def test_config_is_read(model: Path) -> None:
         ({"around": ["«"]}, "around: unknown '«'"),
         ({"around": ["¿", "¿"]}, "around: a label is listed twice"),
         ({"around": ["“"]}, "around: must name both quotation marks"),
+        ({"ensemble": {"../../x": 0.5}}, "ensemble: names no folders"),
+        ({"ensemble": {"/tmp": 0.5}}, "ensemble: names no folders"),
+        ({"ensemble": {"..": 0.5}}, "ensemble: names no folders"),
+        ({"ensemble": {"": 0.5}}, "ensemble: names no folders"),
     ],
 )
 def test_a_bad_config_is_refused(model: Path, values: dict[str, object], message: str) -> None:
