@@ -91,6 +91,28 @@ class UnknownModel(BadModel, WrongUsage):
     """
 
 
+#: The code of an error in JSON, which does not change, by the first class that it has.
+_CODES = (
+    (UnknownModel, "unknown-model"),
+    (WrongUsage, "wrong-usage"),
+    (BadModel, "bad-model"),
+    (BadInput, "bad-input"),
+    (UnknownFormat, "unknown-format"),
+    (OSError, "system"),
+)
+
+
+def error_entry(error: object) -> dict[str, str | int | None]:
+    """An error as JSON has it: its file and line, if any, its code, and the message."""
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), "refused")
+    file, line, message = getattr(error, "path", None), getattr(error, "line", None), str(error)
+    if isinstance(error, CappuncError):
+        message = error.message
+    elif isinstance(error, OSError):
+        file, message = error.filename, error.strerror or message
+    return {"file": file, "line": line, "code": code, "message": message}
+
+
 def install_extra(extra: str) -> str:
     """The shell command that installs the packages of a cappunc extra into the running environment.
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from cappunc_cli.document.labels import TERMINAL, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput, PlainToken
+from cappunc_cli.serving.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model, load_model
