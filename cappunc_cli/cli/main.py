@@ -208,6 +208,7 @@ COMMANDS = {
     "captions": _command("captions", "Make captions from words with times.", True, place="convert"),
     "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
     "stream": _command("stream", "Restore words as they are spoken.", True),
+    "serve": _command("serve", "Serve fix, check and live words over HTTP."),
     "glossary": _command("glossary", "Suggest terms for a glossary.", True),
     "eval": _command("eval", "Score punctuation and case.", place="evaluate", function="evaluate"),
     "bench": _command("bench", "Measure how fast a model runs here."),

@@ -1,4 +1,4 @@
-"""The options of live words, of which `stream` and the server have the same."""
+"""The options that `stream` and the server have alike: of live words, and who may connect."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import Annotated
 
 from cappunc_cli.cli.options import Device, Engine, GlossaryFiles, ModelName, languages_known
 from cappunc_cli.languages import code_of
-from cappunc_cli.options import MODEL, SPEED, Option
+from cappunc_cli.options import EXPERT, MODEL, SPEED, Option
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.options import Marks, Pauses, Sensitivity, Style
 from cappunc_cli.restoration.tuned import LOOK_AHEAD
+
+Origins = Annotated[
+    tuple[str, ...], Option("Web page that may connect, such as https://example.org.", EXPERT, metavar="URL")
+]
+Hosts = Annotated[tuple[str, ...], Option("Name by which clients may reach this server.", EXPERT, metavar="NAME")]
 
 
 @dataclass(frozen=True, slots=True)

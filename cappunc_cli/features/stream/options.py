@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.options import EXPERT, OUTPUT, Option
-from cappunc_cli.serving.live_options import LiveOptions
+from cappunc_cli.options import OUTPUT, Option
+from cappunc_cli.serving.live_options import Hosts, LiveOptions, Origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,5 @@ class StreamOptions:
     listen: Annotated[str | None, Option("Serve WebSockets instead, one stream each.", OUTPUT, metavar="HOST:PORT")] = (
         None
     )
-    allow_origin: Annotated[
-        tuple[str, ...],
-        Option("Web page that may connect, such as https://example.org.", EXPERT, metavar="URL"),
-    ] = ()
-    allow_host: Annotated[
-        tuple[str, ...],
-        Option("Name by which clients may reach this server.", EXPERT, metavar="NAME"),
-    ] = ()
+    allow_origin: Origins = ()
+    allow_host: Hosts = ()
