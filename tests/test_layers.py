@@ -40,7 +40,7 @@ SOLE = {
     "torch": ("features/train",),
     "text_to_num": ("spelling",),
     "py3langid": ("files",),
-    "platformdirs": ("cli",),
+    "platformdirs": ("cli", "features/subtitle_edit"),
     "charset_normalizer": ("files",),
     "fsspec": ("files",),
     "ray": ("files", "features/archive"),

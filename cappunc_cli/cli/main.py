@@ -199,6 +199,7 @@ def _command(name: str, about: str, takes_settings: bool = False, *, place: str 
     return Command(f"{options}:{name.title()}Options", f"{command}:{function or name}", about, takes_settings)
 
 
+_SUBTITLE_EDIT = "cappunc_cli.features.subtitle_edit"
 #: The commands of `cappunc`, in the order of its help.
 COMMANDS = {
     "fix": _command("fix", "Restore punctuation and case in files.", True),
@@ -209,6 +210,15 @@ COMMANDS = {
     "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
     "stream": _command("stream", "Restore words as they are spoken.", True),
     "serve": _command("serve", "Serve fix, check and live words over HTTP."),
+    "subtitle-edit": Command(
+        f"{_SUBTITLE_EDIT}.options:SubtitleEditOptions",
+        f"{_SUBTITLE_EDIT}.command:subtitle_edit",
+        "Be a plug-in of Subtitle Edit 5.",
+        commands={
+            "install": _command("install", "Write the folder of the plug-in.", place="subtitle_edit"),
+            "run": _command("run", "Answer a request of Subtitle Edit.", place="subtitle_edit"),
+        },
+    ),
     "glossary": _command("glossary", "Suggest terms for a glossary.", True),
     "eval": _command("eval", "Score punctuation and case.", place="evaluate", function="evaluate"),
     "bench": _command("bench", "Measure how fast a model runs here."),
