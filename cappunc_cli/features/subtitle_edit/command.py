@@ -120,10 +120,15 @@ def _answer(
         raise BadInput("the request has no subtitle")
     try:
         opened = open_bytes(_bytes(text), name, fixer)
-    except UnknownFormat:
-        if not isinstance(rip, str) or not rip.strip():
+        is_known = opened.document.format != "txt"  # in which times would be words
+    except CappuncError as error:
+        if error.code != UnknownFormat.code:
             raise
-        kind = _SUBRIP  # a format that only Subtitle Edit knows
+        is_known = False
+    if not is_known:
+        if not isinstance(rip, str) or not rip.strip():
+            raise BadInput(f"cappunc does not read the format {kind}")
+        kind = _SUBRIP
         opened = open_bytes(_bytes(rip), "subtitle.srt", fixer)
         notes.append("its format is not one that cappunc reads, so it comes back as SubRip")
     with errors_about(name):

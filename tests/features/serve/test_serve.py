@@ -150,9 +150,9 @@ def test_words_come_back_with_all_that_they_had(service: Server) -> None:
         {"word": f" {word}", "start": i / 2, "end": i / 2 + 0.4, "p": [i]}
         for i, word in enumerate(["so", "hi", "anna"])
     ]
-    expected = cappunc_cli.restore_words(words, str(TINY), device="cpu")
+    expected = cappunc_cli.restore_words(words, str(TINY), language="en", device="cpu")
     for sent, items in ((words, lambda found: found), ({"id": 7, "words": words}, lambda found: found["words"])):
-        found = json.loads(ask(service, "/v1/words", json.dumps(sent).encode())[1])
+        found = json.loads(ask(service, "/v1/words?lang=en", json.dumps(sent).encode())[1])
         assert [one.pop("word") for one in items(found)] == expected
         assert items(found) == [{key: value for key, value in one.items() if key != "word"} for one in words]
     for bad in (
@@ -194,7 +194,7 @@ def test_a_live_stream_is_that_of_the_pipe(service: Server) -> None:
     ("query", "message"),
     [
         ("colour=red", "unknown option: colour"), ("sensitivity=2", "sensitivity must be a number from 0 to 1"),
-        ("fast=maybe", "fast must be true or false"), ("lang=sv", "no model for Swedish"),
+        ("fast=maybe", "fast must be true or false"), ("lang=sv", "no model for sv"),
         ("marks=x", "marks may have only"),
         ("format=docx", "format 'docx' is not one of"), ("report=xml", "report must"),
         ("lang=en&lang=es", "lang is given twice"), ("model=en&fast", "fast and model exclude each other"),

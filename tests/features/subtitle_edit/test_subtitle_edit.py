@@ -152,8 +152,10 @@ def test_lines_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     assert found["message"].startswith("film.srt: which lines are selected is not certain")
 
 
-def test_a_format_of_subtitle_edit_alone_comes_back_as_subrip(tmp_path: Path) -> None:
-    native = "<?xml version='1.0'?><Unheard><Of>hello anna</Of></Unheard>"
+@pytest.mark.parametrize(
+    "native", ["<?xml version='1.0'?><Un><Of>hello anna</Of></Un>", "@00:01 hello anna\n@00:04 and then"]
+)
+def test_a_format_of_subtitle_edit_alone_comes_back_as_subrip(tmp_path: Path, native: str) -> None:
     expected = fixed(tmp_path, "film.srt", srt(CUES)).stdout.decode()
     found = answered(request(tmp_path, native, srt(CUES), "Unheard Of", "film.unheard"))
     assert found["subtitle"] == {"format": "SubRip", "native": expected}
@@ -179,7 +181,7 @@ def test_a_refusal_is_the_line_that_fix_prints(tmp_path: Path) -> None:
     assert (found["status"], f"cappunc: {found['message']}\n") == ("error", run.stderr.decode())
     for settings, message in (
         ({"colour": 1}, "unknown option: colour"),
-        ({"lang": "sv"}, "no model for Swedish"),
+        ({"lang": "sv"}, "no model for sv"),
         ([1], "settings must"),
     ):
         found = answered(request(tmp_path, SRT, SRT, settings=settings))
