@@ -266,11 +266,21 @@ app = typer.Typer(
 )
 
 
+def errors_as(form: str) -> str:
+    """Have errors printed as text or JSON, also those of the command line. Raises BadParameter."""
+    if form not in ("text", "json"):
+        raise typer.BadParameter("is text or json", param_hint="--errors")
+    Reporter.as_json = form == "json"
+    return form
+
+
 @app.callback()
 def cappunc(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-    errors: Annotated[str, typer.Option("--errors", help="How errors are printed: text or json.")] = "text",
+    _errors: Annotated[
+        str, typer.Option("--errors", help="How errors are printed: text or json.", callback=errors_as, is_eager=True)
+    ] = "text",
 ) -> None:
     """Restore punctuation and case in timed transcripts and change nothing else.
 
@@ -281,9 +291,6 @@ def cappunc(
     cappunc --errors json COMMAND       print errors as JSON, a line each
     cappunc help --json                 all commands and options, for programs
     """
-    if errors not in ("text", "json"):
-        raise typer.BadParameter("is text or json", param_hint="--errors")
-    Reporter.as_json = errors == "json"
     if version:
         typer.echo(f"cappunc {__version__}")
     elif context.invoked_subcommand is None:

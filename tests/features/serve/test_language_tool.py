@@ -13,11 +13,10 @@ import pytest
 from commands import TINY
 from test_serve import ask, refused, serving
 
-pytest.importorskip("starlette")
-language_tool_python = pytest.importorskip("language_tool_python")
-
 import cappunc_cli
 from cappunc_cli.serving.server import Server
+
+language_tool_python = pytest.importorskip("language_tool_python")
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -122,7 +121,8 @@ def test_the_languages_are_those_with_a_model(service: Server) -> None:
     "given",
     [
         {}, {"text": "a", "data": "{}"}, {"data": "{"}, {"data": "[]"}, {"data": '{"annotation": [{"text": 1}]}'},
-        {"data": '{"annotation": [{"text": "a", "markup": "b"}]}'}, {"data": "[" * 100_000}, {"text": "a", "language": "xx"},
+        {"data": '{"annotation": [{"text": "a", "markup": "b"}]}'}, {"data": "[" * 100_000},
+        {"text": "a", "language": "xx"},
         {"data": '{"annotation": [{"markup": "b", "interpretAs": 3}]}'}, {"text": "hello", "language": "sv-SE"},
     ],
 )  # fmt: skip

@@ -82,7 +82,7 @@ MEMBERS: dict[str, Callable[[Any], bool]] = {
     "status": lambda value: value in ("ok", "cancelled", "error"),
     "message": lambda value: isinstance(value, str) and "\n" not in value,
     "subtitle": lambda value: set(value) == {"format", "native"} and all(isinstance(x, str) for x in value.values()),
-    "settings": lambda value: isinstance(value, dict),
+    "settings": lambda value: value is not None,  # what came comes back
     "settingsVersion": lambda value: isinstance(value, int),
     "undoDescription": lambda value: isinstance(value, str),
 }
