@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 import threading
@@ -83,15 +84,22 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = threading.Event()
         self.sockets: list[socket.socket] = []
+        failed: Exception | None = None
         try:
-            for family, *_, address in socket.getaddrinfo(
-                host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            ):
-                self.sockets.append(socket.create_server(address[:2], family=family, backlog=connections))
+            found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            for family, *_, address in found:
+                try:
+                    self.sockets.append(socket.create_server(address[:2], family=family, backlog=connections))
+                except OSError as error:  # `localhost` may have an address of IPv6 on a machine without
+                    if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                        raise
+                    failed = error
         except (OSError, OverflowError, UnicodeError) as error:
             self.close()
-            said = getattr(error, "strerror", None) or error
-            raise CappuncError(f"cannot listen on {host}:{port} ({said})") from error
+            failed, self.sockets = error, []
+        if not self.sockets:
+            said = getattr(failed, "strerror", None) or failed
+            raise CappuncError(f"cannot listen on {host}:{port} ({said})") from failed
 
     @property
     def addresses(self) -> list[str]:

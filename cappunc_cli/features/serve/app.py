@@ -28,7 +28,6 @@ from cappunc_cli.features.serve.work import Watch, Work
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixed, Fixer, FixRequest, Opened, open_model
 from cappunc_cli.files.inspection import missing_entries, positions
-from cappunc_cli.files.output import Reporter
 from cappunc_cli.formats.recogniser_words import RecogniserWords
 from cappunc_cli.options import made
 from cappunc_cli.restoration.models.model import Model
@@ -50,8 +49,8 @@ _OWN = ("name", "report")
 class Service:
     """All that the paths share: the options, the models, what waits for them, and counts."""
 
-    def __init__(self, options: ServeOptions, token: str, draining: asyncio.Event, reporter: Reporter) -> None:
-        self.options, self.draining, self.reporter = options, draining, reporter
+    def __init__(self, options: ServeOptions, token: str, draining: asyncio.Event) -> None:
+        self.options, self.draining = options, draining
         self.work = Work(options.queue)
         #: Requests by path, and words and seconds of work.
         self.requests: Counter[str] = Counter()

@@ -32,7 +32,7 @@ def serve(context: typer.Context, options: ServeOptions) -> None:
     server = Server(options.host, options.port)
     for place in server.addresses:
         reporter.info(f"listening on http://{place}")
-    server.run(Service(options, token, server.draining, reporter).gated())
+    server.run(Service(options, token, server.draining).gated())
 
 
 def _is_here(host: str) -> bool:

@@ -47,20 +47,11 @@ def install(_: typer.Context, options: InstallOptions) -> None:
     folder = plugins / _NAME
     folder.mkdir(parents=True, exist_ok=True)
     call = [sys.executable, "-P", "-m", "cappunc_cli", "subtitle-edit", "run", "--settings"]
-    manifest = {
-        "apiVersion": _API,
-        "name": "Restore punctuation and capitals (cappunc)",
-        "description": "Gives punctuation and capitals back to the selected lines, or to all; nothing else changes.",
-        "version": __version__,
-        "author": "cappunc",
-        "menu": "Tools",
-        "minSeVersion": "5.0.0",
-        "icon": "icon.png",
-        "executables": {"windows": f"{_NAME}.cmd", "linux": _NAME, "macos": _NAME},
-    }
+    own = files(__package__)
+    manifest = json.loads(own.joinpath("plugin.json").read_bytes()) | {"version": __version__}
     line = list2cmdline(call).replace("%", "%%")  # as cmd.exe reads it
     write_atomic(folder / "plugin.json", _dump(manifest))
-    write_atomic(folder / "icon.png", files(__package__).joinpath("icon.png").read_bytes())
+    write_atomic(folder / "icon.png", own.joinpath("icon.png").read_bytes())
     write_atomic(folder / f"{_NAME}.cmd", f'@echo off\r\n{line} "%~dp0settings.json" %1\r\n'.encode())
     script = f'#!/bin/sh\nexec {shlex.join(call)} "$(dirname "$0")/settings.json" "$1"\n'
     write_atomic(folder / _NAME, script.encode("utf-8", "surrogateescape"))
@@ -84,14 +75,9 @@ def run(_: typer.Context, options: RunOptions) -> None:
     """Write the response to a request: also of what is refused. Raises CappuncError for what is no request."""
     with errors_about(options.request):
         request = _loaded(options.request)
-        subtitle = request.get("subtitle")
-        target = request.get("responseFilePath")
-        if (
-            request.get("apiVersion") != _API
-            or not isinstance(subtitle, dict)
-            or not isinstance(target, str)
-            or not target
-        ):
+        subtitle, target = request.get("subtitle"), request.get("responseFilePath")
+        is_ours = request.get("apiVersion") == _API
+        if not (is_ours and isinstance(subtitle, dict) and isinstance(target, str) and target):
             raise BadInput(f"not a request of Subtitle Edit with apiVersion {_API}")
     known = {key: request[key] for key in ("settings", "settingsVersion") if request.get(key) is not None}
     name = PurePath(str(subtitle.get("fileName") or "subtitle").replace("\\", "/")).name

@@ -28,7 +28,6 @@ from websockets.asyncio.client import connect
 import cappunc_cli
 from cappunc_cli.features.serve.app import Service
 from cappunc_cli.features.serve.options import ServeOptions
-from cappunc_cli.files.output import Reporter
 from cappunc_cli.options import described, load_reference, made
 from cappunc_cli.serving.server import Server
 
@@ -51,7 +50,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @contextmanager
 def serving(token: str = "", **options: Any) -> Iterator[tuple[Server, Service]]:
     server = Server("127.0.0.1", 0)
-    service = Service(made(ServeOptions, {"device": "cpu", **options}), token, server.draining, Reporter(quiet=True))
+    service = Service(made(ServeOptions, {"device": "cpu", **options}), token, server.draining)
     thread = threading.Thread(target=server.run, args=(service.gated(),))
     thread.start()
     try:
