@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from yt_dlp.postprocessor.common import PostProcessor  # type: ignore[import-not-found]
+from yt_dlp.postprocessor.common import PostProcessor
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.files.fixer import Fixer
