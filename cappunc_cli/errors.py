@@ -21,6 +21,9 @@ class CappuncError(Exception):
     talk.srt:2: broken JSON: expecting value
     """
 
+    #: What kind of error it is, for programs; it does not change.
+    code = "refused"
+
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
         # Text quoted from a file may contain line breaks.
         message = " ".join(message.splitlines())
@@ -44,6 +47,8 @@ class BadInput(CappuncError):
     cappunc_cli.errors.BadInput: 1: broken JSON: ...
     """
 
+    code = "bad-input"
+
 
 class UnknownFormat(CappuncError):
     """No format recognises the content.
@@ -52,6 +57,8 @@ class UnknownFormat(CappuncError):
     Traceback (most recent call last):
     cappunc_cli.errors.UnknownFormat: no format is called docx; there are ttml, ...
     """
+
+    code = "unknown-format"
 
 
 class BadModel(CappuncError):
@@ -64,6 +71,8 @@ class BadModel(CappuncError):
     cappunc_cli.errors.BadModel: mine/config.json: cases is missing
     """
 
+    code = "bad-model"
+
 
 class WrongUsage(CappuncError):
     """An invalid request: a value that an option does not accept, or options that contradict each other.
@@ -72,6 +81,8 @@ class WrongUsage(CappuncError):
     Traceback (most recent call last):
     cappunc_cli.errors.WrongUsage: sensitivity must be a number from 0 to 1, not 2
     """
+
+    code = "wrong-usage"
 
 
 class BadOption(WrongUsage):
@@ -89,6 +100,17 @@ class UnknownModel(BadModel, WrongUsage):
     Traceback (most recent call last):
     cappunc_cli.errors.UnknownModel: no model for ...
     """
+
+    code = "unknown-model"
+
+
+def error_entry(error: object) -> dict[str, str | int | None]:
+    """An error as JSON has it: its file and line, if any, its code, and the message."""
+    if isinstance(error, OSError):
+        return {"file": error.filename, "line": None, "code": "system", "message": error.strerror or str(error)}
+    if not isinstance(error, CappuncError):
+        return {"file": None, "line": None, "code": CappuncError.code, "message": str(error)}
+    return {"file": error.path, "line": error.line, "code": error.code, "message": error.message}
 
 
 def install_extra(extra: str) -> str:

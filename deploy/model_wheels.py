@@ -67,14 +67,15 @@ def model_project(name: str, version: str, place: Path) -> None:
 def program_project(place: Path) -> None:
     """Write the project of cappunc without models to `place`."""
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    text, count = re.subn(r"only-include = \[[^\]]*\]", 'only-include = ["cappunc_cli"]', text)
+    text, count = re.subn(r"only-include = \[[^\]]*\]", 'only-include = ["cappunc_cli", "yt_dlp_plugins"]', text)
     if count != 1:
         raise SystemExit("pyproject.toml names what the wheel includes in another way; adapt this script")
     (place / "pyproject.toml").write_text(text, "utf-8")
     table = tomllib.loads(text)["project"]
     for name in (table["readme"], *table["license-files"]):
         shutil.copy(ROOT / name, place / name)
-    shutil.copytree(ROOT / "cappunc_cli", place / "cappunc_cli", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("cappunc_cli", "yt_dlp_plugins"):
+        shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def main(dist: Path) -> None:

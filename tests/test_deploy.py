@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ if not DEPLOY.is_dir():
 
 def calls(text: str) -> list[list[str]]:
     """The commands in a text."""
-    found = re.findall(r"\bcappunc ((?:fix|archive) [^\n'\"]*)", text)
+    found = re.findall(r"\bcappunc ((?:fix|archive|serve) [^\n'\"]*)", text)
     return [shlex.split(re.split(r" [<>|] ", call)[0]) for call in found]
 
 
@@ -32,11 +35,36 @@ def test_the_commands_parse(path: Path) -> None:
 
 def test_the_container_has_an_ordinary_user_and_known_extras() -> None:
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
-    assert re.search(r"^USER cappunc$", text, re.MULTILINE)
-    assert text.index("USER cappunc") > text.rindex("pip install")
+    for stage in text.split("\nFROM ")[2:]:
+        assert re.search(r"^USER cappunc$", stage, re.MULTILINE)
+        assert stage.index("USER cappunc") > stage.rindex("pip install")
     project = (DEPLOY.parent / "pyproject.toml").read_text("utf-8")
     for extras in re.findall(r"\.whl\)\[([\w,]+)\]", text):
         assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
+
+
+def test_the_server_in_a_container_is_that_of_the_command() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    stage = text[text.index(" AS serve") :].partition("\nFROM ")[0]
+    call = json.loads(re.findall(r"^CMD (.*)$", stage, re.MULTILINE)[0])
+    command(call[0]).make_context(call[0], call[1:])
+    yaml = pytest.importorskip("yaml")
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]["cappunc"]
+    assert service["build"]["target"] == "serve"
+    assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    # Other machines reach it only by a proxy of this one.
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert "/run/secrets/token" in call
+    assert service["secrets"] == ["token"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    text = (DEPLOY / "cappunc-serve.service").read_text("utf-8")
+    unit = tmp_path / "cappunc-serve.service"
+    unit.write_text(text.replace("/usr/local/bin/cappunc", "/bin/true"), "utf-8")
+    run = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert "cappunc-serve.service" not in run.stderr, run.stderr
 
 
 def test_the_container_copies_what_the_wheel_needs() -> None:

@@ -37,8 +37,8 @@ PAGES = {
     for path in sorted(folder.glob("*.md"))
 }
 README = PAGES["README.md"]
-#: They take hours, or measure: here they are only parsed.
-_LONG = ("train", "bench")
+#: They take hours, measure, serve, or write to other programs' folders: here they are only parsed.
+_LONG = ("train", "bench", "serve", "subtitle-edit")
 
 
 def blocks(page: str, language: str) -> str:

@@ -29,6 +29,7 @@ LAYERS = (
     ("files",),
     ("api",),
     ("cli/settings", "cli/options", "cli/main", "cli/usage"),
+    ("serving",),
     ("features",),
     ("cli", "__init__", "__main__"),
 )
@@ -39,10 +40,11 @@ SOLE = {
     "torch": ("features/train",),
     "text_to_num": ("spelling",),
     "py3langid": ("files",),
-    "platformdirs": ("cli",),
+    "platformdirs": ("cli", "features/subtitle_edit"),
     "charset_normalizer": ("files",),
     "fsspec": ("files",),
     "ray": ("files", "features/archive"),
+    "uvicorn": ("serving",),
 }
 HEAVY = (
     "numpy",
@@ -55,6 +57,9 @@ HEAVY = (
     "fsspec",
     "ray",
     "text_to_num",
+    "starlette",
+    "uvicorn",
+    "asyncio",
 )
 
 

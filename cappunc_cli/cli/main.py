@@ -33,6 +33,8 @@ _COLOURS = ((r"^\S[^:\n]*:", "yellow"), (r"(?<![\w-])--?[a-zA-Z][\w-]*", "cyan")
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Longest names of options that have their help on the same line.
 _NAME_WIDTH = 24
+#: What exit code 1 says of most commands.
+FAILS = "A file failed; the others are done."
 #: The first parameter of every command.
 _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
@@ -49,6 +51,13 @@ class Command:
     takes_settings: bool = False
     #: The commands below this one.
     commands: Mapping[str, Command] = field(default_factory=dict)
+    #: What exit code 1 says.
+    fails: str = FAILS
+
+    @property
+    def exit_codes(self) -> dict[int, str]:
+        """What its exit codes say."""
+        return {0: "Done.", 1: self.fails, 2: "Wrong usage: nothing was done.", 130: "Stopped by Ctrl-C."}
 
 
 class _Help:
@@ -96,6 +105,10 @@ class CommandGroup(_Help, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words; `cappunc help fix` is `cappunc fix --help`."""
+        if args[:1] == ["help"] and "--json" in args:
+            names = [name for name in args[1:] if name != "--json"]
+            load_reference("cappunc_cli.cli.help_json:print_help")(self.table, names)
+            ctx.exit()
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
         return super().parse_args(ctx, args)
@@ -189,32 +202,55 @@ def configuration_files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _command(name: str, about: str, takes_settings: bool = False, *, place: str = "", function: str = "") -> Command:
+def _command(
+    name: str, about: str, takes_settings: bool = False, *, place: str = "", function: str = "", fails: str = FAILS
+) -> Command:
     """The row of a command whose options, and whose function unless it is named, are called like it.
 
     The `place` is a package with two modules, called like the command unless it is named, or a module (`models.py`).
     """
     path = f"cappunc_cli.features.{(place or name).removesuffix('.py')}"
     options, command = (path, path) if place.endswith(".py") else (f"{path}.options", f"{path}.command")
-    return Command(f"{options}:{name.title()}Options", f"{command}:{function or name}", about, takes_settings)
+    kind = f"{options}:{name.title()}Options"
+    return Command(kind, f"{command}:{function or name}", about, takes_settings, fails=fails)
 
 
+_MISSING = "A file failed, or something is missing or at fault (--fail-on)."
+_SUBTITLE_EDIT = "cappunc_cli.features.subtitle_edit"
 #: The commands of `cappunc`, in the order of its help.
 COMMANDS = {
     "fix": _command("fix", "Restore punctuation and case in files.", True),
     "archive": _command("archive", "Restore an archive, on this machine or on Ray."),
-    "check": _command("check", "List what lacks marks or case, or caption faults.", True),
+    "check": _command("check", "List what lacks marks or case, or caption faults.", True, fails=_MISSING),
     "review": _command("review", "List the places that an editor should check.", True),
     "captions": _command("captions", "Make captions from words with times.", True, place="convert"),
     "convert": _command("convert", "Convert to captions, readable text or JSON.", True),
-    "stream": _command("stream", "Restore words as they are spoken.", True),
+    "stream": _command(
+        "stream", "Restore words as they are spoken.", True, fails="A line was broken; the rest is done."
+    ),
+    "serve": _command("serve", "Serve fix, check and live words over HTTP.", fails="It cannot listen there."),
+    "subtitle-edit": Command(
+        f"{_SUBTITLE_EDIT}.options:SubtitleEditOptions",
+        f"{_SUBTITLE_EDIT}.command:subtitle_edit",
+        "Be a plug-in of Subtitle Edit 5.",
+        commands={
+            "install": _command(
+                "install", "Write the folder of the plug-in.", place="subtitle_edit", fails="It cannot be written."
+            ),
+            "run": _command(
+                "run", "Answer a request of Subtitle Edit.", place="subtitle_edit", fails="It is no request."
+            ),
+        },
+    ),
     "glossary": _command("glossary", "Suggest terms for a glossary.", True),
     "eval": _command("eval", "Score punctuation and case.", place="evaluate", function="evaluate"),
-    "bench": _command("bench", "Measure how fast a model runs here."),
-    "train": _command("train", "Train a model, or adapt one to a domain."),
+    "bench": _command("bench", "Measure how fast a model runs here.", fails="The model cannot be used."),
+    "train": _command("train", "Train a model, or adapt one to a domain.", fails="No model was made."),
     "models": replace(
-        _command("models", "List the installed models.", place="models.py"),
-        commands={"check": _command("check", "Compare files with their SHA-256.", place="models.py")},
+        _command("models", "List the installed models.", place="models.py", fails="No model is installed."),
+        commands={
+            "check": _command("check", "Compare files with their SHA-256.", place="models.py", fails="A file differs.")
+        },
     ),
     "config": _command("config", "Show the settings in effect.", place="config.py"),
 }
@@ -230,9 +266,21 @@ app = typer.Typer(
 )
 
 
+def errors_as(form: str) -> str:
+    """Have errors printed as text or JSON, also those of the command line. Raises BadParameter."""
+    if form not in ("text", "json"):
+        raise typer.BadParameter("is text or json", param_hint="--errors")
+    Reporter.as_json = form == "json"
+    return form
+
+
 @app.callback()
 def cappunc(
-    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    _errors: Annotated[
+        str, typer.Option("--errors", help="How errors are printed: text or json.", callback=errors_as, is_eager=True)
+    ] = "text",
 ) -> None:
     """Restore punctuation and case in timed transcripts and change nothing else.
 
@@ -240,6 +288,8 @@ def cappunc(
     cappunc fix talk.srt                write talk.fixed.srt next to it
     cappunc fix < talk.vtt > out.vtt    work in a pipeline
     cappunc COMMAND --help              show the options and examples of a command
+    cappunc --errors json COMMAND       print errors as JSON, a line each
+    cappunc help --json                 all commands and options, for programs
     """
     if version:
         typer.echo(f"cappunc {__version__}")
@@ -249,7 +299,7 @@ def cappunc(
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 0 success, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
+    """Run the command line; its exit codes are those of the command's row."""
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, TextIOWrapper):  # characters that its encoding lacks are escaped, not an error
             output.reconfigure(errors="backslashreplace")
@@ -261,14 +311,13 @@ def main() -> None:
         Reporter().info("stopped")
         sys.exit(130)
     except typer.TyperException as error:
-        Reporter().error(_usage_message(error))
+        Reporter().error(WrongUsage(_usage_message(error)))
         sys.exit(2)
     except CappuncError as error:
         Reporter().error(error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     except OSError as error:  # without a file's name typically of standard output, which cannot be written
-        said = error.strerror or str(error)
-        Reporter().error(said if error.filename is None else f"{error.filename}: {said}")
+        Reporter().error(CappuncError(error.strerror or str(error), error.filename))
         sys.exit(1)
     finally:
         # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.

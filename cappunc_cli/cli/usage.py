@@ -21,6 +21,7 @@ from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, 
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
 from cappunc_cli.restoration.models.session import parse_device
+from cappunc_cli.restoration.terms import Glossary
 
 _Result = TypeVar("_Result")
 #: The options that `captions` and `convert` use only to restore.
@@ -100,13 +101,19 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
     if engine != NETWORK:
         refuse_device(context, engine, model.device)
         refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
+    glossary = load_glossaries(changes.glossary) if changes.glossary else None
+    return request_of(replace(model, fast=fast, model=name), inputs, changes, glossary)
+
+
+def request_of(model: ModelOptions, inputs: Inputs, changes: Changes, glossary: Glossary | None = None) -> FixRequest:
+    """All options that determine results, with the terms of a `glossary`."""
     options = changes.restoring
     return FixRequest(
         model.lang,
-        name,
-        engine,
-        fast,
-        options=replace(options, glossary=load_glossaries(changes.glossary)) if changes.glossary else options,
+        model.model,
+        model.engine,
+        model.fast,
+        options=options if glossary is None else replace(options, glossary=glossary),
         device=model.device,
         format=inputs.format_name,
         encoding=inputs.encoding,

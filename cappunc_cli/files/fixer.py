@@ -209,6 +209,8 @@ class Fixer:
     reporter: Reporter | None = None
     #: A model that is open already.
     given: Model | None = None
+    #: Opens the others.
+    opener: Callable[[str, str, str], Model] = open_model
     #: By language.
     _models: dict[str, Model] = field(default_factory=dict)
 
@@ -219,7 +221,7 @@ class Fixer:
         """
         request = self.request
         if code not in self._models:
-            model = self.given or open_model(request.of_language(code), request.device, request.engine)
+            model = self.given or self.opener(request.of_language(code), request.device, request.engine)
             known, name = model.config.languages, model.config.name
             request.check_model(model.config, code)
             if model.engine.warning:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
-from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.errors import BadInput, CappuncError, error_entry
 from cappunc_cli.files.storage import about
 
 if TYPE_CHECKING:
@@ -238,9 +238,15 @@ class Reporter:
     done: int = 0
     #: The progress bar, while one is shown.
     bar: Progress | None = None
+    #: Whether errors are JSON objects, a line each (`--errors json`).
+    as_json: ClassVar[bool] = False
 
     def error(self, message: object) -> None:
         self.errors += 1
+        if self.as_json and sys.stderr is not None:
+            with suppress(OSError):
+                print(json.dumps(error_entry(message)), file=sys.stderr, flush=True)
+            return
         self._say(message, ERROR)
 
     def failure(self, message: object, skipped: bool) -> None:

@@ -278,8 +278,11 @@ def names_in(place: str, nul: bool = False) -> Iterator[str]:
 def about(error: CappuncError | OSError, name: str) -> CappuncError:
     """The error as a CappuncError about the file that it names, or otherwise about `name`."""
     if isinstance(error, CappuncError):
-        return CappuncError(error.message, error.path or name, error.line)
-    return CappuncError(error.strerror or str(error), str(error.filename or name))
+        found = CappuncError(error.message, error.path or name, error.line)
+    else:
+        found = CappuncError(error.strerror or str(error), str(error.filename or name))
+    found.code = getattr(error, "code", "system")
+    return found
 
 
 @contextmanager

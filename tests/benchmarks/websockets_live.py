@@ -6,7 +6,7 @@
 real call at the times at which they were said; the wait of a word counts from the moment when the last word of its
 look-ahead was due until the client has the answer, so that a late client or a lost word makes the figures worse.
 Then one WebSocket with hours of speech at full speed, and the memory of the server after each hour of it.
-Server and clients share the machine. Needs the extra [live], and Linux for memory and processor time.
+Server and clients share the machine. Needs the extra [serve], and Linux for memory and processor time.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.stream.live_text import LiveCues
 from cappunc_cli.languages import language
+from cappunc_cli.serving.live_text import LiveCues
 
 ENGLISH = language("en")
 SAID = ["Yes.", "no", "R&D,", "caterpillar", "London!"]

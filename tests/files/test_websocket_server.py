@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from commands import cappunc
 
-pytest.importorskip("websockets")
+pytest.importorskip("starlette")
 
 from websockets.asyncio import client
 from websockets.exceptions import ConnectionClosed
@@ -32,6 +32,8 @@ from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[1] / "tiny_gru"
+UPGRADE = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+UPGRADE += "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr"]
 #: Without pings, whose answers a busy machine may delay until the connection counts as broken.
 connect = partial(client.connect, compression=None, proxy=None, ping_interval=None)
@@ -270,13 +272,25 @@ def test_a_port_in_use() -> None:
     ],
 )  # fmt: skip
 def test_foreign_pages_and_names_are_refused(options: str, answers: list[tuple[str, int]]) -> None:
-    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    upgrade += "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
     with server(*options.split()) as (address, _):
         port = address.rpartition(":")[2]
         for header, status in answers:
             host = "" if header.startswith("Host") else f"Host: 127.0.0.1:{port}\r\n"
-            request = f"GET / HTTP/1.1\r\n{host}{header or 'X: y'}\r\n{upgrade}\r\n\r\n"
+            request = f"GET / HTTP/1.1\r\n{host}{header or 'X: y'}\r\n{UPGRADE}\r\n\r\n"
             with socket.create_connection(("127.0.0.1", int(port))) as connection:
                 connection.sendall(request.encode())
                 assert connection.recv(100).split()[1] == str(status).encode(), header
+
+
+def test_two_hosts_are_refused_without_a_trace() -> None:
+    with server() as (address, process):
+        port = int(address.rpartition(":")[2])
+        for second in ("Host: localhost", "Host: evil.example", "Content-Length: x"):
+            request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{second}\r\n{UPGRADE}\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(request.encode())
+                assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+        process.terminate()
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 from cappunc_cli.document.labels import TERMINAL, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.models.model import Model, load_model
@@ -33,6 +32,7 @@ from cappunc_cli.restoration.models.recurrent import GruEngine
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import restore
 from cappunc_cli.restoration.tuned import CONTEXT
+from cappunc_cli.serving.live_text import LiveInput, LiveOutput, PlainToken
 
 #: Reads a window again for each word; and carries its state from word to word, here with random weights.
 MODEL, RECURRENT = load_model(str(TINY), "cpu"), load_model(str(TINY.with_name("tiny_gru")), "cpu", engine="gru")

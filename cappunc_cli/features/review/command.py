@@ -24,7 +24,7 @@ from cappunc_cli.document.words import timestamp
 from cappunc_cli.features.review.decisions import apply_decisions, parse_decisions
 from cappunc_cli.features.review.doubts import places_to_check
 from cappunc_cli.features.review.options import ReviewOptions
-from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
+from cappunc_cli.features.review.review_session import ReviewSession
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.inspection import Report, file_report, line_prefix, span_line, span_text, tenths
@@ -46,6 +46,7 @@ from cappunc_cli.files.storage import PIPE, errors_about, read_bytes, read_text,
 from cappunc_cli.pages.csv_table import csv_lines
 from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.serving import require_server
 
 #: The parameters of how the model reads a text, and of which places are listed.
 _OF_THE_MODEL = ("below", "most", "lang", "model", "fast", "device", "engine", "marks", "glossary", "pauses")
@@ -150,6 +151,8 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
     """Write the page of the only file, or serve it until it is closed. Raises BadParameter and CappuncError."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
+    if options.open_:
+        require_server("--open")
     (job,), compare, html, other = jobs, options.compare, options.html, None
     if compare is not None:
         with errors_about(compare):
@@ -169,10 +172,12 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
         write_result(html, data)
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
+    from cappunc_cli.features.review.review_server import ReviewServer  # needs the extra
+
     with ReviewServer(session) as server:
         reporter.info(f"{job.name}: {server.address} (close the page or press Ctrl-C to stop)")
         webbrowser.open(server.address)
-        with suppress(KeyboardInterrupt):  # the other way to stop
+        with suppress(KeyboardInterrupt):  # on Windows
             server.serve_forever()
 
 

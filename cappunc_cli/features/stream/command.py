@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, Queue
 from threading import Event, Thread
@@ -12,18 +11,13 @@ from threading import Event, Thread
 import typer
 
 from cappunc_cli.cli.usage import refuse_device, refuse_second_read, refuse_typed
-from cappunc_cli.errors import WrongUsage
-from cappunc_cli.features.stream.live_text import LiveCues, LiveInput, LiveOutput
 from cappunc_cli.features.stream.options import StreamOptions
-from cappunc_cli.features.stream.websocket_server import serve
-from cappunc_cli.files.glossary_file import StreamTermCheck, TermCheck, load_glossaries
-from cappunc_cli.files.language_detection import AUTO, DEFAULT
+from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.output import Reporter, write_stdout
 from cappunc_cli.files.storage import PIPE, about, standard_input
-from cappunc_cli.restoration.live import LiveRestorer
-from cappunc_cli.restoration.models.model import Model, load_model
-from cappunc_cli.restoration.models.registry import find_model_for
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.serving import require_server
+from cappunc_cli.serving.live_streams import LiveStreams, open_live_model
+from cappunc_cli.serving.live_text import LiveCues, LiveInput, LiveOutput
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
@@ -35,32 +29,22 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
     """Restore standard input to its end, or serve WebSockets until Ctrl-C."""
     _check(context, options)
     reporter = Reporter()
-    model = _model(options, reporter)
-    settings = Options(
-        marks=options.marks,
-        sensitivity=options.sensitivity,
-        style=options.style,
-        pauses=options.pauses,
-        language=options.lang,
-        glossary=load_glossaries(options.glossary),
-    )
-    terms, conventions = TermCheck(settings.glossary), settings.conventions(model.config)
-
-    def new_output(write: Callable[[str], None], cues: LiveCues | None = None) -> LiveOutput:
-        restorer = LiveRestorer(model, settings, options.look_ahead, options.every)
-        return LiveOutput(restorer, conventions, options.max_delay, write, cues, StreamTermCheck(terms))
-
-    is_stopped = False
+    model, is_stopped = open_live_model(options.live), False
+    if model.engine.warning:
+        reporter.info(model.engine.warning)
+    streams = LiveStreams(options.live, model)
     if options.listen is not None:
-        serve(options.listen, options.allow_origin, options.allow_host, new_output, reporter)
+        from cappunc_cli.features.stream.listen import listen  # needs the extra
+
+        listen(options.listen, options.allow_origin, options.allow_host, streams.new, reporter)
     else:
         if standard_input().isatty():
             reporter.info("waiting for words: type or paste them; Ctrl-D ends")
-        cues = None if options.to is None else LiveCues(conventions)
+        cues = None if options.to is None else LiveCues(streams.language)
         if cues is not None:
             _write("WEBVTT\n\n")
-        is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
-    terms.report(reporter, "in no stream")
+        is_stopped = _pipe(streams.new(_write, cues), reporter, keep_ending=cues is None)
+    streams.terms.report(reporter, "in no stream")
     if is_stopped:
         raise typer.Exit(130)
     if reporter.errors:
@@ -69,26 +53,17 @@ def stream(context: typer.Context, options: StreamOptions) -> None:
 
 def _check(context: typer.Context, options: StreamOptions) -> None:
     """Raises BadParameter for options that contradict each other."""
-    if options.lang == AUTO:
+    live = options.live
+    if live.lang == AUTO:
         raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
     if options.listen is not None and options.to is not None:
         raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
-    refuse_device(context, options.engine, options.device)
-    if options.listen is None:
+    refuse_device(context, live.engine, live.device)
+    if options.listen is not None:
+        require_server("--listen")
+    else:
         refuse_typed(context, ("allow_origin", "allow_host"), "needs --listen")
-        refuse_second_read(WORDS=PIPE, glossary=options.glossary)
-
-
-def _model(options: StreamOptions, reporter: Reporter) -> Model:
-    """The model, loaded. Raises BadModel and WrongUsage."""
-    lang = options.lang
-    name = options.model or str(find_model_for(lang or DEFAULT, options.engine, fast=True))
-    model = load_model(name, options.device, engine=options.engine)
-    if model.engine.warning:
-        reporter.info(model.engine.warning)
-    if lang is not None and lang not in model.config.languages:
-        raise WrongUsage(f"the model {model.config.name} is for {', '.join(model.config.languages)}, not {lang}")
-    return model
+        refuse_second_read(WORDS=PIPE, glossary=live.glossary)
 
 
 def _write(text: str) -> None:

@@ -27,7 +27,8 @@ from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.review import review_server
 from cappunc_cli.features.review.decisions import Decision, decided_texts, parse_decisions, sha256
-from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
+from cappunc_cli.features.review.review_server import ReviewServer
+from cappunc_cli.features.review.review_session import ReviewSession
 from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.jobs import Job
 from cappunc_cli.pages.review_page import review_page, word_data
@@ -59,7 +60,7 @@ def server(tmp_path: Path, tiny_model: Path) -> Iterator[ReviewServer]:
 def served(path: Path, model: Path, **more: Any) -> Iterator[ReviewServer]:
     fixer = Fixer(FixRequest("en", str(model), device="cpu"), print)
     with ReviewServer(ReviewSession(Job(str(path), None), fixer, 1.0, **more)) as found:
-        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, name=found.token)
+        thread = threading.Thread(target=found.serve_forever, name=found.token)
         thread.start()
         yield found
         found.shutdown()
@@ -207,9 +208,9 @@ def test_the_server_requires_its_token(server: ReviewServer) -> None:
     assert asked(server, "POST", f"{own}write", b"{}", Origin="http://evil.example")[0] == 403
     assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
     for length in ("-1", "\xb2", "64000001", "9" * 5000):
-        assert asked(server, "POST", f"{own}write", b"{}", Content_Length=length)[0] == 413
-    assert asked(server, "OPTIONS", f"{own}write")[0] == 501
-    assert server.server_address[0] == "127.0.0.1"
+        assert asked(server, "POST", f"{own}write", b"{}", Content_Length=length)[0] in (400, 413)
+    assert asked(server, "OPTIONS", f"{own}write")[0] == 405
+    assert server.address.startswith("http://127.0.0.1:")
 
 
 def test_an_address_is_good_for_one_browser(server: ReviewServer) -> None:
@@ -218,7 +219,7 @@ def test_an_address_is_good_for_one_browser(server: ReviewServer) -> None:
     status, _, headers = asked(server, "GET", own, Cookie="")
     cookie = headers["Set-Cookie"]
     assert status == 200
-    assert {"HttpOnly", "SameSite=Strict", f"Path={own}"} <= set(cookie.split("; "))
+    assert {"httponly", "samesite=strict", f"path={own}".lower()} <= set(cookie.lower().split("; "))
     for stolen in ("", "cappunc=", "cappunc=x", 'cappunc="'):
         assert asked(server, "GET", own, Cookie=stolen)[0] == 403
         assert asked(server, "POST", f"{own}write", b"{}", Content_Type="application/json", Cookie=stolen)[0] == 403
@@ -227,11 +228,12 @@ def test_an_address_is_good_for_one_browser(server: ReviewServer) -> None:
 
 def test_a_browser_that_breaks_off_leaves_no_trace(server: ReviewServer, capsys: pytest.CaptureFixture[str]) -> None:
     for request in ("GET", "POST"):
-        ours, browsers = socket.socketpair()
-        head = f"{request} /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
-        browsers.sendall(head.encode())
-        browsers.close()
-        server.process_request_thread(ours, ("127.0.0.1", 1))
+        head = (
+            f"{request} /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\nContent-Length: 9\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", server.server_port)) as browser:
+            browser.sendall(head.encode())
+        asked(server, "GET", "/")
     assert capsys.readouterr() == ("", "")
     assert asked(server, "GET", f"/{server.token}/")[0] == 200
 

@@ -1,0 +1,1 @@
+"""`cappunc serve`: the work of `fix` and `check` over HTTP, live words, and the protocol of LanguageTool."""

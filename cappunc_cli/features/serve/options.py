@@ -1,0 +1,36 @@
+"""The options of `cappunc serve`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cappunc_cli.cli.options import Device, Messages
+from cappunc_cli.options import OUTPUT, SPEED, Option, not_empty
+from cappunc_cli.serving.live_options import Hosts, Origins
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Serve fix, check, live words and LanguageTool's protocol over HTTP.
+
+    \b
+    cappunc serve
+    curl --data-binary @talk.srt "http://127.0.0.1:8765/v1/fix?lang=en" -o talk.fixed.srt
+    cappunc serve --host 0.0.0.0 --token-file token.txt --allow-host captions.example.org
+    """
+
+    messages: Messages
+    host: Annotated[
+        str, Option("Address to listen on; one of other machines needs --token-file.", OUTPUT, check=not_empty)
+    ] = "127.0.0.1"
+    port: Annotated[int, Option("Port to listen on; 0: any.", OUTPUT, least=0, most=65_535)] = 8765
+    token_file: Annotated[
+        str | None, Option("Only requests with the token in this file.", OUTPUT, metavar="FILE", check=not_empty)
+    ] = None
+    allow_origin: Origins = ()
+    allow_host: Hosts = ()
+    device: Device = "auto"
+    max_mb: Annotated[int, Option("Largest body of a request, in MB.", SPEED, least=1, most=64)] = 32
+    timeout: Annotated[int, Option("Most seconds for a request.", SPEED, metavar="SECONDS", least=1, most=86_400)] = 300
+    queue: Annotated[int, Option("Requests that may wait for the model.", SPEED, least=1, most=1000)] = 32
