@@ -9,6 +9,7 @@ import difflib
 import json
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -273,7 +274,9 @@ class Reporter:
         if sys.stderr is None:  # closed by `2>&-`
             return
         with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
-            if self.bar is not None or is_coloured(sys.stderr):
+            if self.bar is not None:  # no other console knows where the bar stands
+                print_on(self.bar.console, parts)
+            elif is_coloured(sys.stderr):
                 print_on(console_on(sys.stderr), parts)
             else:
                 print(plain(parts), file=sys.stderr, flush=True)
@@ -297,7 +300,15 @@ class Reporter:
             progress.TextColumn("left:"),
             progress.TimeRemainingColumn(),
         )
-        with progress.Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
+        # All that is said goes through this class.
+        shown = progress.Progress(
+            *columns,
+            console=console_on(sys.stderr),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        with shown as bar:
             bar.add_task("", total=files)
             self.bar = bar
             try:
@@ -324,12 +335,11 @@ class Reporter:
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
-        """Hide the bar while writing to standard output, if that is a terminal."""
-        if self.bar is None or sys.stdout is None or not sys.stdout.isatty():
+        """Hide the bar while writing to standard output, and for good if that is a pipe, whose reader may show it."""
+        if self.bar is None or sys.stdout is None or stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
             yield
             return
         self.bar.stop()
-        try:
-            yield
-        finally:
+        yield
+        if sys.stdout.isatty():
             self.bar.start()
