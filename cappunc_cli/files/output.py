@@ -31,8 +31,8 @@ Parts = Sequence[tuple[str, str]]
 
 FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
 _REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
-#: Longest file name beside the progress bar, so that both fit in 80 columns.
-_NAME_WIDTH = 24
+#: Longest file name beside the progress bar, so that both fit in 80 columns; in fewer there is no bar and no time.
+_NAME_WIDTH, _WIDE = 24, 80
 #: Most warnings shown for a file; the rest is counted.
 _MAX_WARNINGS = 20
 #: Control characters, line separators and bidirectional controls, which file names and texts may contain.
@@ -290,20 +290,20 @@ class Reporter:
             return
         from rich import progress
 
-        columns = (
+        console = console_on(sys.stderr)
+        columns: list[progress.ProgressColumn] = [
             progress.SpinnerColumn(),
             progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(20),
             progress.MofNCompleteColumn(separator=" of "),
             progress.TaskProgressColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("left:"),
-            progress.TimeRemainingColumn(),
-        )
+        ]
+        if console.width >= _WIDE:
+            columns.insert(2, progress.BarColumn(20))
+            columns += [progress.TimeElapsedColumn(), progress.TextColumn("left:"), progress.TimeRemainingColumn()]
         # All that is said goes through this class.
         shown = progress.Progress(
             *columns,
-            console=console_on(sys.stderr),
+            console=console,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
