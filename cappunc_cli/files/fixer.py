@@ -15,7 +15,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
-from cappunc_cli.files.language_detection import AUTO, language_of_text, stretches
+from cappunc_cli.files.language_detection import AUTO, contradiction, language_of_text, stretches
 from cappunc_cli.files.limited_changes import (
     changes_more_than_ascii,
     letters_kept,
@@ -243,7 +243,8 @@ class Fixer:
         if not found:
             code = request.only or request.language_of(document.source)
             request.of_language(code)
-            return Opened(document, self, code, [(code, range(len(document.words)))], "", name, encoding)
+            note = contradiction(document.source, code) if request.lang == code else ""
+            return Opened(document, self, code, [(code, range(len(document.words)))], note, name, encoding)
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:

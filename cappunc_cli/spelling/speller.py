@@ -39,14 +39,14 @@ _Change = tuple[Respelled, tuple[Edit, ...]]
 
 def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
     """Raise WrongUsage where a language does not support what is asked, or the library for it is missing."""
+    if numbers and find_spec("text_to_num") is None:
+        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}")
     for option, asked, words in (
         ("--numbers", numbers, known.numbers),
         ("--apostrophes", apostrophes, known.apostrophes),
     ):
         if asked and not words:
             raise WrongUsage(f"{option} is for English only, not for {known.name}")
-    if numbers and find_spec("text_to_num") is None:
-        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}")
 
 
 def respell(
