@@ -17,6 +17,10 @@ TTML_PROFILES = ("ebu-tt-d", "imsc")
 #: Where new captions end, and how they show who speaks.
 ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
 
+SpeakerNames = Annotated[
+    tuple[str, ...],
+    Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
+]
 Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
 
 
@@ -24,8 +28,8 @@ Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE
 class ConvertOptions:
     """Convert transcripts to captions, readable text or JSON.
 
-    Cues are kept, without colours and positions; words with times of their own
-    are cut into captions as by `cappunc captions`. Writes talk.vtt next to
+    Cues are kept, with their styles where the format has them; words with times
+    of their own are cut into captions as by `cappunc captions`. Writes talk.vtt next to
     talk.srt, or to standard output in a pipe.
 
     \b
@@ -46,10 +50,7 @@ class ConvertOptions:
     restore: Restore = True
     glossary: GlossaryFiles = ()
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
-    speaker: Annotated[
-        tuple[str, ...],
-        Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
-    ] = ()
+    speaker: SpeakerNames = ()
     times: Annotated[
         bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
@@ -98,6 +99,7 @@ class CaptionsOptions:
         str,
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
+    speaker: SpeakerNames = ()
     report: ReportFile = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
