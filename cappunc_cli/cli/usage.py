@@ -118,6 +118,7 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
         diacritics=changes.diacritics,
         numbers=changes.numbers,
         apostrophes=changes.apostrophes,
+        aliases=changes.aliases,
     )
 
 

@@ -132,7 +132,7 @@ class Worker:
             glossary = self.request.options.glossary
             if glossary.terms and self._terms is None:
                 self._terms = TermCheck(glossary)
-            terms = None if self._terms is None else self._terms.check(new)
+            terms = None if self._terms is None else self._terms.check([*new, *(one.new for one in fixed.respelled)])
         except Exception as error:
             return failed(job, error)
         notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
