@@ -33,6 +33,7 @@ from cappunc_cli.files.record import Result, record_at, signature
 from cappunc_cli.files.run import Worker
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
+from cappunc_cli.layout.house_style import HouseStyle
 from cappunc_cli.layout.speakers import asked_names
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.version import __version__
@@ -42,7 +43,10 @@ _NO_WORDS = (".txt", ".tsv", ".lrc")
 #: What the names of captions end in that are written beside their source.
 _CAPTIONS = ".captions"
 #: The parameters that say what new captions are like; --rewrap makes none.
-_OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps")
+_OF_NEW_CAPTIONS = (
+    *("case", "marks", "periods", "fillers", "speaker"),
+    *("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps"),
+)
 #: The parameters of `convert` that apply to some output formats only. As settings they are for all files.
 _ONLY_FOR = {
     "times": TEXT_KINDS,
@@ -90,7 +94,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
         raise typer.BadParameter(why, param_hint="-o")
     refuse_file(report, "--report", jobs, [*options.glossary, options.inputs.files_from])
     maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
-    maker = replace(maker, names=asked_names(options.speaker))
+    house = HouseStyle(options.case, options.marks, options.periods, options.fillers)
+    maker = replace(maker, names=asked_names(options.speaker), house=house)
     _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
     if report is not None:
         write_report(maker.reports, report)

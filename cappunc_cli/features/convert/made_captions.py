@@ -92,6 +92,9 @@ def cut_captions(
         order, words = interleaved(words, word_channels)
         shown = [texts[i] for i in order]
         names = [names[i] or word_channels[i][1] for i in order]
+    if not all(shown):  # fillers that are left out
+        kept = [i for i, text in enumerate(shown) if text]
+        words, shown, names = [words[i] for i in kept], [shown[i] for i in kept], [names[i] for i in kept]
     turns = [word.turn for word in words]
     if speakers in ("dash", "name"):
         shown = _labelled(shown, turns, names, speakers)

@@ -31,6 +31,7 @@ from cappunc_cli.formats.shown_cues import rewrap
 from cappunc_cli.layout.caption_files import STYLED, VOICED
 from cappunc_cli.layout.caption_profiles import LimitOptions, Limits, Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate, on_frames
+from cappunc_cli.layout.house_style import HouseStyle
 from cappunc_cli.layout.line_breaks import LineBreaker
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speakers import shown_names
@@ -126,6 +127,7 @@ class CaptionMaker:
     sentences: bool = False
     fps: float | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    house: HouseStyle = field(default_factory=HouseStyle)
     reports: list[Report] = field(default_factory=list)
 
     def make(self, found: Opened) -> Made:
@@ -133,13 +135,17 @@ class CaptionMaker:
         document = restored(found)
         document = replace(document, speakers=shown_names(document.speakers, self.names))
         limits, shown = self.profiles.of(found.language.code), shown_texts(document, sounds=False)
+        shown, fillers = self.house.spoken(shown, found.language)
         made, note = cut_captions(document, shown, found.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
             made = on_frames(made, self.fps, limits.gap_frames, limits.longest)
+        made = [replace(one, lines=self.house.lines(one.lines, found.language)) for one in made]
         report = report_of(found.name, made, found.language, self.profiles)
         self.reports.append(report)
         counts = f"{len(document.words):,} words, {summary([report])}"
-        return caption_file(made, self.kind), _notes(counts, note, left_out(document))
+        named = ", ".join(dict.fromkeys(text.strip(",.").lower() for text in fillers))
+        without = f"without {counted(len(fillers), 'filler')} ({named})" if fillers else ""
+        return caption_file(made, self.kind), _notes(counts, note, without, left_out(document))
 
     def rewrap(self, found: Opened) -> Made:
         """The same captions with other line breaks. Raises CappuncError."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, ModelOptions, Output, ReportFile
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
+from cappunc_cli.layout.house_style import CASES
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
 #: Caption formats, those that print paragraphs, and all that `convert` writes.
@@ -100,6 +101,10 @@ class CaptionsOptions:
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     speaker: SpeakerNames = ()
+    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
+    marks: Annotated[bool, Option("Without marks.", OUTPUT, settable=True)] = True
+    periods: Annotated[bool, Option("Without the periods of sentence ends.", OUTPUT, settable=True)] = True
+    fillers: Annotated[bool, Option("Without uh, um and the like, which are listed.", OUTPUT, settable=True)] = True
     report: ReportFile = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
