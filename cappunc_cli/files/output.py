@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
@@ -237,6 +237,8 @@ class Reporter:
     errors: int = 0
     files: int = 0
     done: int = 0
+    #: The files that failed.
+    failed: list[object] = field(default_factory=list)
     #: The progress bar, while one is shown.
     bar: Progress | None = None
 
@@ -249,6 +251,7 @@ class Reporter:
         if skipped:
             self.info(f"{message}; skipped")
         else:
+            self.failed.append(message)
             self.error(message)
 
     def info(self, message: str) -> None:
