@@ -99,6 +99,7 @@ def fix(
     diacritics: Diacritics = "keep",
     numbers: bool = False,
     apostrophes: bool = False,
+    aliases: bool = False,
     **options: Unpack[Choices],
 ) -> Fixed:
     """Restore the punctuation and case of a transcript, as `cappunc fix` does; nothing is written to disk.
@@ -121,7 +122,7 @@ def fix(
     for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    changes: dict[str, Any] = {"attach": attach, "numbers": numbers, "apostrophes": apostrophes}
+    changes: dict[str, Any] = {"attach": attach, "numbers": numbers, "apostrophes": apostrophes, "aliases": aliases}
     for name, flag in {"fast": fast, **changes}.items():
         require(name, flag, bool, "True or False")
     how: How = {"language": language, "format": format, "encoding": encoding, "fast": fast, "device": device}

@@ -6,6 +6,10 @@ import re
 import shlex
 import sys
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class CappuncError(Exception):
@@ -111,6 +115,16 @@ def error_entry(error: object) -> dict[str, str | int | None]:
     if not isinstance(error, CappuncError):
         return {"file": None, "line": None, "code": CappuncError.code, "message": str(error)}
     return {"file": error.path, "line": error.line, "code": error.code, "message": error.message}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """` (did you mean fix?)` for the known name that `name` is mistyped for, or ""."""
+    from rapidfuzz.distance import OSA  # for errors only
+
+    near = {one: OSA.distance(name.lower(), one.lower()) for one in known}
+    best = min(near, key=near.__getitem__, default="")
+    # Two letters changed, added, left out or turned around, and most of them right.
+    return f" (did you mean {best}?)" if best and near[best] <= 2 and 2 * near[best] < len(name) else ""
 
 
 def install_extra(extra: str) -> str:

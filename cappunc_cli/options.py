@@ -21,7 +21,7 @@ from math import isfinite
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import WrongUsage, nearest
 
 Kind = TypeVar("Kind")
 #: What texts mean for a switch.
@@ -102,7 +102,8 @@ class Option:
         low = number and self.least is not None and value < self.least
         high = number and self.most is not None and value > self.most
         if low or high or (number and not isfinite(value)) or (self.choices and value not in self.choices):
-            raise ValueError(f"must be {self._expected()}, not {f'{value:g}' if number else repr(value)}")
+            said = f"{value:g}" if number else f"{value!r}{nearest(value, self.choices)}"
+            raise ValueError(f"must be {self._expected()}, not {said}")
         if self.check is None:
             return value
         try:

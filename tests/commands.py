@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -73,9 +74,10 @@ def cappunc(
     return subprocess.CompletedProcess(list(map(str, arguments)), code, *shown)
 
 
-def on_a_terminal(*arguments: str | Path, cwd: Path | None = None) -> tuple[int, str]:
+def on_a_terminal(*arguments: str | Path, cwd: Path | None = None, columns: int = 80) -> tuple[int, str]:
     """As `cappunc`, with all three streams on a terminal: the exit code and everything shown."""
     leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, columns))
     shown: list[bytes] = []
 
     def listen() -> None:

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage, nearest
 from cappunc_cli.files.output import Reporter, is_coloured
 from cappunc_cli.options import MESSAGES, PANELS, Option, described, load_reference, made
 from cappunc_cli.version import __version__
@@ -113,6 +113,14 @@ class CommandGroup(_Help, TyperGroup):
             args = [*args[1:2], "--help"]
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names."""
+        name = args[0]
+        if name not in self.table and name[:1] != "-":
+            hint = "; cappunc fix restores a file" if os.path.exists(name) else nearest(name, self.table)  # noqa: PTH110
+            ctx.fail(f"no command {name!r}{hint}")
+        return super().resolve_command(ctx, args)
+
 
 def _row(one: Option) -> tuple[str, str]:
     """The name of an option and its help, with the default where there is one that says something."""
@@ -133,6 +141,7 @@ def command(name: str, row: Command) -> Any:
 
     def run(context: typer.Context, **values: Any) -> None:
         given = {key: fields[key].default if value is None else value for key, value in values.items()}
+        applied: Mapping[str, str] = {}
         for key in [key for key, value in values.items() if value is not None and fields[key].kind is not bool]:
             one, value = fields[key], values[key]
             try:
@@ -148,10 +157,13 @@ def command(name: str, row: Command) -> Any:
                 return
             names = given.get("files") or ()
             if row.takes_settings and (configuration_files(names) or any(x.startswith("CAPPUNC_") for x in os.environ)):
-                load_reference("cappunc_cli.cli.settings:apply_settings")(context, given)
+                applied = load_reference("cappunc_cli.cli.settings:apply_settings")(context, given)
             load_reference(row.function)(context, made(kind, given))
         except BadOption as error:  # Typer's error refers to the command's help
             raise typer.BadParameter(error.message, param_hint=error.option) from error
+        except WrongUsage as error:
+            error.path = error.path or _source(error.message, applied)
+            raise
 
     run.__signature__ = inspect.Signature([_CONTEXT, *map(_parameter, fields.values())])  # type: ignore[attr-defined]
     run.__annotations__ = {}
@@ -335,4 +347,23 @@ def _usage_message(error: typer.TyperException) -> str:
     """The message of a usage error in one line, and where the command is explained."""
     message = " ".join(error.format_message().split()).rstrip(".")
     context = getattr(error, "ctx", None)
+    if context and hasattr(error, "possibilities"):  # an unknown option
+        message = f"no option {error.option_name}{_where_it_is(error.option_name, context)}"  # type: ignore[attr-defined]
     return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _source(message: str, applied: Mapping[str, str]) -> str | None:
+    """Where the setting comes from that an error is about: its value is named before the known ones."""
+    said = message.partition(" (")[0]
+    named = (where for value, where in applied.items() if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said))
+    return next(named, None)
+
+
+def _where_it_is(option: str, context: typer.Context) -> str:
+    """Which option is meant instead, or which commands have it; or ""."""
+    own = (name for one in context.command.params for name in (*one.opts, *one.secondary_opts))
+    if hint := nearest(option, own):
+        return hint
+    found = ((name, described(load_reference(row.options)).values()) for name, row in COMMANDS.items())
+    having = [f"cappunc {name}" for name, fields in found if any(option == f"--{one.name}" for one in fields)]
+    return f"; it is an option of {', '.join(having)}" if having else ""

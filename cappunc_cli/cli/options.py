@@ -184,3 +184,4 @@ class Changes:
         False
     )
     apostrophes: Annotated[bool, Option("English: missing apostrophes (dont: don't).", CHANGE, settable=True)] = False
+    aliases: Annotated[bool, Option("Write terms for their aliases (Term = alias).", CHANGE, settable=True)] = False

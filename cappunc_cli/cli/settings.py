@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from cappunc_cli.cli.main import SETTINGS_FILE, configuration_files, is_typed
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import WrongUsage, nearest
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import PIPE, is_url
 from cappunc_cli.options import Option, described, load_reference
@@ -44,8 +44,12 @@ class Setting:
     source: str
 
 
-def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
-    """Put the settings of the running command in the place of what the command line leaves open. Raises WrongUsage."""
+def apply_settings(context: typer.Context, given: dict[str, Any]) -> dict[str, str]:
+    """Put the settings of the running command in the place of what the command line leaves open.
+
+    Returns where each text comes from. Raises WrongUsage.
+    """
+    applied: dict[str, str] = {}
     command, names = context.info_name or "", given.get("files") or ()
     known = options_that_may_be_set(context)
     for one in settings(known, names, only=command):
@@ -61,8 +65,10 @@ def apply_settings(context: typer.Context, given: dict[str, Any]) -> None:
             given[field.field] = field.read(one.value) if as_text else field.verify(one.value)
         except ValueError as error:
             raise WrongUsage(f"{one.option} {error}", one.source) from error
+        applied |= {value: one.source for value in _listed(one.value) if isinstance(field.default, str | None)}
         if one.option == "model" and Path(one.source).name == SETTINGS_FILE:
             Reporter(given.get("quiet", False)).info(f"{one.source} sets the model {one.value}")
+    return applied
 
 
 def options_that_may_be_set(context: typer.Context) -> dict[str, dict[str, Option]]:
@@ -115,13 +121,15 @@ def _from_file(path: Path, known: Known, only: str | None) -> Iterator[Setting]:
     table.pop(PROFILES, None)
     own = {name: value for name, value in table.items() if isinstance(value, dict)}
     if unknown := sorted(own.keys() - known.keys()):
-        raise WrongUsage(f"[{unknown[0]}] is not a command that takes settings: {', '.join(known)}", str(path))
+        hint = nearest(unknown[0], known)
+        raise WrongUsage(f"[{unknown[0]}]{hint} is not a command that takes settings: {', '.join(known)}", str(path))
     general = {name: value for name, value in table.items() if name not in own}
     for among, names in ((known, general), *(({command: known[command]}, own[command]) for command in own)):
         for name in names:
             fields = [options[name] for options in among.values() if name in options]
             if not any(field.settable for field in fields):
-                why = f"--{name} can be given on the command line only" if fields else f"unknown option: {name}"
+                hint = nearest(name, (option for options in known.values() for option in options))
+                why = f"--{name} can be given on the command line only" if fields else f"unknown option: {name}{hint}"
                 raise WrongUsage(why, str(path))
     for command, options in known.items():
         set_here = {name: general[name] for name in general if name in options} | own.get(command, {})

@@ -12,7 +12,7 @@ import typer
 
 from cappunc_cli.cli.main import is_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
-from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage
+from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage, nearest
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
@@ -41,7 +41,8 @@ def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> No
 def known_format(name: str) -> str:
     """The name; raises ValueError unless it is that of a format."""
     if name not in FORMATS:
-        raise ValueError(f"{name!r} is not one of {', '.join(sorted(FORMATS))}")
+        hint = nearest(name, FORMATS) or f"; there are {', '.join(sorted(FORMATS))}"
+        raise ValueError(f"{name!r} is no format{hint}")
     return name
 
 
@@ -54,7 +55,7 @@ def known_device(name: str) -> str:
 def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
     """The inputs of a command: FILES, or the names in a --files-from list (relative to a directory in FILES), or `-`.
 
-    Prints the command's help and exits with code 2 if there are none and standard input is a terminal. Raises
+    Prints how to name them and exits with code 2 if there are none and standard input is a terminal. Raises
     WrongUsage for an empty name, and CappuncError if standard input is closed, or the list is empty or names a file
     outside the directory.
     """
@@ -65,7 +66,9 @@ def input_names(context: typer.Context, inputs: Inputs) -> list[str]:
         if inputs.nul:
             raise BadOption("needs --files-from", "-0")
         if not files and standard_input().isatty():
-            typer.echo(context.get_help(), err=True)
+            path = context.command_path
+            lines = (f"{path} FILES     files, directories, patterns, URLs", f"{path} < FILE    or standard input")
+            typer.echo("\n".join((*lines, f"{path} --help    all options")), err=True)
             raise typer.Exit(2)
         return [*files] or [PIPE]
     listed = list(names_in(inputs.files_from, inputs.nul))
@@ -122,6 +125,7 @@ def request_of(model: ModelOptions, inputs: Inputs, changes: Changes, glossary: 
         diacritics=changes.diacritics,
         numbers=changes.numbers,
         apostrophes=changes.apostrophes,
+        aliases=changes.aliases,
     )
 
 

@@ -10,9 +10,10 @@ import codecs
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from encodings.aliases import aliases
 from unicodedata import category
 
-from cappunc_cli.errors import BadInput, WrongUsage
+from cappunc_cli.errors import BadInput, WrongUsage, nearest
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
 _BOMS = (
@@ -123,7 +124,7 @@ def named_codec(name: str) -> str:
         "".encode(name)  # LookupError for base64 and the like
         codec = codecs.lookup(name).name.removesuffix("-sig")
     if codec.replace("-", "_") in _NOT_FOR_FILES:
-        raise WrongUsage(f"{name!r} is not a known text encoding")
+        raise WrongUsage(f"{name!r} is not a known text encoding{nearest(name, ['utf8', *aliases, *aliases.values()])}")
     return codec
 
 

@@ -15,7 +15,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
-from cappunc_cli.files.language_detection import AUTO, language_of_text, stretches
+from cappunc_cli.files.language_detection import AUTO, contradiction, language_of_text, stretches
 from cappunc_cli.files.limited_changes import (
     changes_more_than_ascii,
     letters_kept,
@@ -63,6 +63,7 @@ class FixRequest:
     diacritics: str = "keep"
     numbers: bool = False
     apostrophes: bool = False
+    aliases: bool = False
 
     @cached_property
     def codes(self) -> Sequence[str]:
@@ -140,7 +141,7 @@ class Fixed:
     """A fixed text, the reader's notices, the number of its words, and how many changed in marks and in capitals.
 
     `encoding` is that of the input, UTF-8 for a str. `respelled` lists the words whose letters changed, which happens
-    only with `numbers` or `apostrophes`.
+    only with `numbers`, `apostrophes` or `aliases`.
 
     >>> fixed = cappunc.fix("good evening london how are you")
     >>> fixed.text, fixed.words, fixed.marks, fixed.capitals
@@ -245,7 +246,8 @@ class Fixer:
         if not found:
             code = request.only or request.language_of(document.source)
             request.of_language(code)
-            return Opened(document, self, code, [(code, range(len(document.words)))], "", name, encoding)
+            note = contradiction(document.source, code) if request.lang == code else ""
+            return Opened(document, self, code, [(code, range(len(document.words)))], note, name, encoding)
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:
@@ -342,7 +344,7 @@ class Opened:
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked)
-        if old and (request.numbers or request.apostrophes):
+        if old and (request.numbers or request.apostrophes or (request.aliases and request.options.glossary.aliases)):
             fixed = self._with_spelling(fixed)
         if encoding.guess and changes_more_than_ascii(encode(source, encoding), fixed.data):
             raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
@@ -356,7 +358,8 @@ class Opened:
         terms = request.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         asked = {"numbers": request.numbers, "apostrophes": request.apostrophes}
-        text, respelled = respell(document, self.language, **asked, protected=protected)
+        aliases = request.options.glossary.aliases if request.aliases else {}
+        text, respelled = respell(document, self.language, **asked, aliases=aliases, protected=protected)
         return replace(fixed, text=text, respelled=respelled)
 
 

@@ -274,3 +274,15 @@ def _joined(lines: Sequence[Sequence[int]], found: dict[int, str]) -> list[tuple
         last[code][1].extend(line)
         last[code] = (i, last[code][1])
     return stretches
+
+
+def contradiction(text: str, code: str) -> str:
+    """What there is to say of a file's text that is clearly in another language than the user named, or ""."""
+    words = words_of(text)
+    found = detect_language(words, [code]) if len(words) >= _ENGLISH_MIN_WORDS else code
+    if found == code or found not in LANGUAGES:
+        return ""
+    # A language that is close to another is not told from it by a few words.
+    if dict(_identifier().rank(" ".join(words))).get(code, 1.0) > _MOST_OTHERWISE:
+        return ""
+    return f"looks like {LANGUAGES[found]}, but is read as {language(code).name} (--lang {code})"

@@ -9,10 +9,11 @@ import difflib
 import json
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
@@ -30,8 +31,8 @@ Parts = Sequence[tuple[str, str]]
 
 FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
 _REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
-#: Longest file name beside the progress bar, so that both fit in 80 columns.
-_NAME_WIDTH = 24
+#: Longest file name beside the progress bar, so that both fit in 80 columns; in fewer there is no bar and no time.
+_NAME_WIDTH, _WIDE = 24, 80
 #: Most warnings shown for a file; the rest is counted.
 _MAX_WARNINGS = 20
 #: Control characters, line separators and bidirectional controls, which file names and texts may contain.
@@ -236,6 +237,8 @@ class Reporter:
     errors: int = 0
     files: int = 0
     done: int = 0
+    #: The files that failed.
+    failed: list[object] = field(default_factory=list)
     #: The progress bar, while one is shown.
     bar: Progress | None = None
     #: Whether errors are JSON objects, a line each (`--errors json`).
@@ -254,6 +257,7 @@ class Reporter:
         if skipped:
             self.info(f"{message}; skipped")
         else:
+            self.failed.append(message)
             self.error(message)
 
     def info(self, message: str) -> None:
@@ -279,7 +283,9 @@ class Reporter:
         if sys.stderr is None:  # closed by `2>&-`
             return
         with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
-            if self.bar is not None or is_coloured(sys.stderr):
+            if self.bar is not None:  # no other console knows where the bar stands
+                print_on(self.bar.console, parts)
+            elif is_coloured(sys.stderr):
                 print_on(console_on(sys.stderr), parts)
             else:
                 print(plain(parts), file=sys.stderr, flush=True)
@@ -293,17 +299,25 @@ class Reporter:
             return
         from rich import progress
 
-        columns = (
+        console = console_on(sys.stderr)
+        columns: list[progress.ProgressColumn] = [
             progress.SpinnerColumn(),
             progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(20),
             progress.MofNCompleteColumn(separator=" of "),
             progress.TaskProgressColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("left:"),
-            progress.TimeRemainingColumn(),
+        ]
+        if console.width >= _WIDE:
+            columns.insert(2, progress.BarColumn(20))
+            columns += [progress.TimeElapsedColumn(), progress.TextColumn("left:"), progress.TimeRemainingColumn()]
+        # All that is said goes through this class.
+        shown = progress.Progress(
+            *columns,
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
-        with progress.Progress(*columns, console=console_on(sys.stderr), transient=True) as bar:
+        with shown as bar:
             bar.add_task("", total=files)
             self.bar = bar
             try:
@@ -330,12 +344,11 @@ class Reporter:
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
-        """Hide the bar while writing to standard output, if that is a terminal."""
-        if self.bar is None or sys.stdout is None or not sys.stdout.isatty():
+        """Hide the bar while writing to standard output, and for good if that is a pipe, whose reader may show it."""
+        if self.bar is None or sys.stdout is None or stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
             yield
             return
         self.bar.stop()
-        try:
-            yield
-        finally:
+        yield
+        if sys.stdout.isatty():
             self.bar.start()

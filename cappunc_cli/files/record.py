@@ -165,6 +165,13 @@ def signature(request: FixRequest) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def record_at(output: str | None, jobs: Sequence[Job], signature: str) -> Record | None:
+    """The record of an output directory; None for a file, a URL and standard output."""
+    if output in (None, PIPE) or is_url(output) or any(job.target == str(Path(output)) for job in jobs):
+        return None
+    return Record(output, signature)
+
+
 class Line(NamedTuple):
     """A result: its path below the target and its input's, the input's tag, and its size and hash.
 

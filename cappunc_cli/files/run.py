@@ -124,7 +124,7 @@ class Worker:
             glossary = self.request.options.glossary
             if glossary.terms and self._terms is None:
                 self._terms = TermCheck(glossary)
-            terms = None if self._terms is None else self._terms.check(new)
+            terms = None if self._terms is None else self._terms.check([*new, *(one.new for one in fixed.respelled)])
         except Exception as error:
             return failed(job, error)
         notes = [encoding.note if encoding.guess and fixed.words else "", opened.note]
@@ -313,12 +313,18 @@ class Run:
         return files_done(self.known + self.statuses.total(), self.asked, resumable)
 
     def summarise(self) -> None:
-        """Print how many of several files failed, and a summary if there are many or some were up to date."""
+        """Print how many of several files failed, and a line about all unless that says it."""
         if failed := self.statuses["failed"]:
-            self.reporter.error(f"{failed} of {self.asked} files failed")
-        if self.asked > _FILES_LISTED or self.known:
-            spent = f"{self.words:,} words in {self.seconds:.1f} s, {self.pace(self.words)}"
-            self.reporter.info(f"{self.files(' files fixed')}; {spent}")
+            self.reporter.error(f"{failed} of {counted(self.asked, 'file')} failed")
+        if not failed or self.asked > _FILES_LISTED or self.known:
+            what = f" file{'' if self.worked == 1 else 's'} {'compared' if self.worker.mode == 'diff' else 'fixed'}"
+            spent = f"{counted(self.words, 'word')} in {self.seconds:.1f} s, {self.pace(self.words)}"
+            self.reporter.info(f"{self.files(what)}; {spent}")
+
+    @property
+    def worked(self) -> int:
+        """The number of files that this run has done."""
+        return self.statuses["fixed"] + self.statuses["unchanged"]
 
     @property
     def seconds(self) -> float:
@@ -331,9 +337,8 @@ class Run:
 
     def files(self, fixed: str = " fixed") -> str:
         """The numbers of files by status: `9 fixed, 3 up to date`."""
-        done = self.statuses["fixed"] + self.statuses["unchanged"]
         counts = ((self.known, "up to date"), *((self.statuses[status], status) for status in ("skipped", "failed")))
-        return ", ".join([f"{done:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
+        return ", ".join([f"{self.worked:,}{fixed}", *(f"{count:,} {what}" for count, what in counts if count)])
 
 
 def _line(result: Result) -> str:

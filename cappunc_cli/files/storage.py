@@ -11,10 +11,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import IO, TextIO
 
-from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.errors import BadInput, CappuncError, nearest
 from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import read_url, url_exists, write_url
 
@@ -23,6 +24,8 @@ if sys.platform != "win32":
 
 #: Attributes that depend on the content, which the kernel sets itself.
 _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
+#: So many files of a directory are looked at for the one whose name was mistyped.
+_SIBLINGS = 10_000
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -280,7 +283,11 @@ def about(error: CappuncError | OSError, name: str) -> CappuncError:
     if isinstance(error, CappuncError):
         found = CappuncError(error.message, error.path or name, error.line)
     else:
-        found = CappuncError(error.strerror or str(error), str(error.filename or name))
+        missing, hint = Path(str(error.filename or name)), ""
+        if isinstance(error, FileNotFoundError):
+            with suppress(OSError):
+                hint = nearest(missing.name, (other.name for other in islice(os.scandir(missing.parent), _SIBLINGS)))
+        found = CappuncError((error.strerror or str(error)) + hint, str(error.filename or name))
     found.code = getattr(error, "code", "system")
     return found
 

@@ -6,6 +6,7 @@ base.py has the recipe for a new format.
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Sequence
 from copy import copy
@@ -15,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from cappunc_cli.document.words import Document, Word
-from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.errors import BadInput, UnknownFormat, nearest
 from cappunc_cli.formats import json
 from cappunc_cli.formats.ass import Ass
 from cappunc_cli.formats.base import Format
@@ -66,9 +67,10 @@ class UnsupportedFormat:
         path = PurePath(name.lower())
         return path.suffix in self.suffixes.split() or path.name in self.names.split()
 
-    def refusal(self) -> UnknownFormat:
-        """The error for such a file."""
-        return UnknownFormat(f"{self.name}: {self.advice}" + ("; --format txt reads it as text" if self.plain else ""))
+    def refusal(self, name: str) -> UnknownFormat:
+        """The error for the file of this name."""
+        advice = self.advice.replace("FILE", shlex.quote(name or "FILE"))
+        return UnknownFormat(f"{self.name}: {advice}" + ("; --format txt reads it as text" if self.plain else ""))
 
 
 #: In the order in which they are tried.
@@ -94,7 +96,8 @@ def read(text: str, name: str = "", format: str | None = None, fps: float | None
         if parsed is not None:
             return json.DIALECTS[format].document(text, parsed)
     elif format not in FORMATS:
-        raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
+        hint = nearest(format, FORMATS) or f"; there are {', '.join(FORMATS)}"
+        raise UnknownFormat(f"no format is called {format}{hint}")
     if fps is None:
         return FORMATS[format].read(text)
     known = copy(FORMATS[format])
@@ -109,7 +112,8 @@ def _recognise(text: str, name: str) -> tuple[str, Any]:
     head = text[:_HEAD]
     for kind in UNSUPPORTED_FORMATS:
         if re.match(rf"[\s\ufeff]*+(?:{kind.start})", head, re.IGNORECASE):
-            raise kind.refusal()
+            # An office document is a Zip archive.
+            raise next((one for one in UNSUPPORTED_FORMATS if one.claims(name)), kind).refusal(name)
     if json.START.match(text):
         parsed = load(text)
         return json.dialect_of(parsed), parsed
@@ -126,7 +130,7 @@ def _recognise(text: str, name: str) -> tuple[str, Any]:
         return "tsv", None
     for kind in UNSUPPORTED_FORMATS:
         if kind.claims(name):
-            raise kind.refusal()
+            raise kind.refusal(name)
     if claimed in json.DIALECTS:
         raise UnknownFormat("the name says JSON, the content does not")
     if claimed in (None, "txt") and found is None:

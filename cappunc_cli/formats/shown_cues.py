@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -13,12 +13,14 @@ from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.markup import visible
 from cappunc_cli.formats.speech import scan, speech_in
 from cappunc_cli.formats.splice import BREAKS, Edit, line_of, splice
+from cappunc_cli.formats.styles import BOTTOM, Look, Runs, Sheet, look_of
 
 
 class ShownCue(NamedTuple):
     """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or "".
 
-    If tags name several speakers, `names` has that of each line.
+    If tags name several speakers, `names` has that of each line. `runs` has the lines in runs of one style, unless all
+    have the usual one; `place` is that on a keypad, and `effects` counts what else changes the look.
     """
 
     start: int
@@ -26,6 +28,9 @@ class ShownCue(NamedTuple):
     lines: tuple[str, ...]
     speaker: str
     names: tuple[str, ...] = ()
+    runs: tuple[Runs, ...] = ()
+    place: int = BOTTOM
+    effects: int = 0
 
 
 def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownCue] | None:
@@ -37,15 +42,14 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
     detail, source = document.detail, document.source
     if not isinstance(detail, CueDetail) or not detail.timed or not detail.cues:
         return None
-    if not even_rolling and is_rolling(document):
+    if not even_rolling and (is_rolling(document) or _rolls_up(detail)):
         return None
-    found = []
+    found, sheet = [], Sheet.of(document.format, source)
     for i, cue in enumerate(detail.cues):
         start, end, seen = cue.start, cue.end, cue.visible(source, detail.hidden)
         places = [(0, ""), *seen.voices, (len(seen.text), "")]
-        parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
-        both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
-        lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
+        rows = [(*span, name) for (a, name), (b, _) in pairwise(places) for span in _line_spans(seen.text, a, b)]
+        lines, names = tuple(" ".join(seen.text[a:b].split()) for a, b, _ in rows), tuple(name for *_, name in rows)
         if detail.lasting and start is not None and end is None:
             # Until the next one begins, or for the usual time of its words.
             later = (other.start for other in detail.cues[i + 1 : i + 2] if other.start is not None)
@@ -57,8 +61,26 @@ def shown_cues(document: Document, *, even_rolling: bool = False) -> list[ShownC
             raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(source, cue.text[0]))
         if lines and start is not None and end is not None:
             voice = seen.voices[0][1] if seen.voices else ""
-            found.append(ShownCue(start, end, lines, cue.speaker or voice, names if len(set(names)) > 1 else ()))
+            look = Look() if cue.shown else look_of(document.format, source, cue.text, seen, detail.hidden, sheet)
+            runs = () if look.plain else tuple(look.runs(seen.text, a, b) for a, b, _ in rows)
+            own = names if len(set(names)) > 1 else ()
+            found.append(ShownCue(start, end, lines, cue.speaker or voice, own, runs, look.place, look.effects))
     return found
+
+
+def _rolls_up(detail: CueDetail) -> bool:
+    """Whether most cues are still shown when the next one begins, as YouTube's rows are until others push them out."""
+    if not detail.lasting:
+        return False
+    pairs = [(a, b) for a, b in pairwise(detail.cues) if a.track == b.track]
+    overlapping = sum((a.start or 0) < (b.start or 0) < (a.end or 0) for a, b in pairs)
+    return 2 * overlapping > len(pairs)
+
+
+def _line_spans(text: str, start: int, stop: int) -> Iterator[Span]:
+    """The spans of the lines that show anything."""
+    ends = [(start, start), *(found.span() for found in BREAKS.finditer(text, start, stop)), (stop, stop)]
+    return ((a, b) for (_, a), (b, _) in pairwise(ends) if text[a:b].strip())
 
 
 def repeated_lines(document: Document) -> int:

@@ -8,9 +8,11 @@ from html import escape
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.styles import BOTTOM
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
 from cappunc_cli.layout.stl_file import stl
+from cappunc_cli.layout.styled_lines import in_ass, in_srt, in_vtt, painted, vtt_settings, vtt_style_sheet
 from cappunc_cli.layout.xml_files import fcpxml, ttml
 
 _ASS_HEAD = """[Script Info]
@@ -31,8 +33,14 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 def srt(captions: Sequence[Caption], _: Writing) -> str:
     """SubRip."""
     times = (f"{timestamp(c.start)} --> {timestamp(c.end)}".replace(".", ",") for c in captions)
-    rows = zip(times, map(_lines, captions), strict=True)
+    texts = (_placed(c) + "\n".join(painted(c, in_srt)) for c in captions)
+    rows = zip(times, texts, strict=True)
     return "".join(f"{i}\n{time}\n{lines}\n\n" for i, (time, lines) in enumerate(rows, 1))
+
+
+def _placed(caption: Caption) -> str:
+    """The code of a place other than the bottom, in ASS and for most players in SubRip."""
+    return "" if caption.place == BOTTOM else f"{{\\an{caption.place}}}"
 
 
 def _lines(caption: Caption) -> str:
@@ -41,14 +49,14 @@ def _lines(caption: Caption) -> str:
 
 def vtt(captions: Sequence[Caption], _: Writing) -> str:
     """WebVTT."""
-    return "WEBVTT\n" + "".join(f"\n{vtt_cue(caption)}" for caption in captions)
+    return f"WEBVTT\n{vtt_style_sheet(captions)}" + "".join(f"\n{vtt_cue(caption)}" for caption in captions)
 
 
 def vtt_cue(caption: Caption) -> str:
     """A cue of WebVTT, with the line break at its end."""
     voice = f"<v {escape(' '.join(caption.speaker.split()), quote=False)}>" if caption.speaker else ""
-    text = voice + escape(_lines(caption), quote=False)
-    return f"{timestamp(caption.start)} --> {timestamp(caption.end)}\n{text}\n"
+    text = voice + "\n".join(painted(caption, in_vtt))
+    return f"{timestamp(caption.start)} --> {timestamp(caption.end)}{vtt_settings(caption.place)}\n{text}\n"
 
 
 def ass(captions: Sequence[Caption], _: Writing) -> str:
@@ -58,7 +66,7 @@ def ass(captions: Sequence[Caption], _: Writing) -> str:
         if found := re.search(r"[{}]|\\[Nnh]", _lines(caption)):
             raise BadInput(f"“{found[0]}” in “{_lines(caption)}” would be read as a code of ASS")
         name = re.sub(r"[,\r\n]", " ", caption.speaker)
-        text = r"\N".join(caption.lines)
+        text = _placed(caption) + r"\N".join(painted(caption, in_ass))
         rows.append(f"Dialogue: 0,{_clock(caption.start)},{_clock(caption.end)},Default,{name},0,0,0,,{text}\n")
     return _ASS_HEAD + "".join(rows)
 
@@ -92,6 +100,8 @@ CAPTION_FORMATS: Mapping[str, Callable[[Sequence[Caption], Writing], str]] = {
 }
 #: Those that are called otherwise as formats that are read.
 READ_AS = {"stl": "ebu-stl"}
+#: Those that can show styles and places.
+STYLED = frozenset(("srt", "vtt", "ass", "ttml"))
 #: Those with a field for the speaker.
 VOICED = frozenset(("vtt", "ass", "ttml"))
 

@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import WrongUsage, nearest
 from cappunc_cli.options import LIMITS, Option, described
 
 
@@ -119,7 +119,8 @@ def _merged(name: str, language: str, own: Mapping[str, Mapping[str, Any]], belo
     elif name in below:
         raise WrongUsage(f"[profiles.{name}] extends itself", own[name]["file"])
     else:
-        raise WrongUsage(f"no caption profile {name!r}; there are {', '.join(sorted({*profile_names(), *own}))}")
+        known = sorted({*profile_names(), *own})
+        raise WrongUsage(f"no caption profile {name!r}{nearest(name, known)}; there are {', '.join(known)}")
     return {**values, **table, **table.get(language, {})}
 
 

@@ -13,6 +13,7 @@ from itertools import accumulate
 from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word, pauses, speaking_time, turn_ends
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.styles import BOTTOM, Runs
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_profiles import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, LineBreaker
@@ -41,7 +42,8 @@ _LINES, _SHORT, _FAST, _ORPHAN = 0.6, 8.0, 6.0, 5.0
 class Caption:
     """The words `first` to `stop` (exclusive) as lines, shown from `start` to `end` (ms).
 
-    `speaker` is the name of the speaker, for formats that have a place for it.
+    `speaker` is the name of the speaker, for formats that have a place for it. `runs` has the lines in runs of one
+    style, unless all have the usual one, and `place` is where they are shown, as on a keypad.
     """
 
     first: int
@@ -50,6 +52,8 @@ class Caption:
     end: int
     lines: tuple[str, ...]
     speaker: str = ""
+    runs: tuple[Runs, ...] = ()
+    place: int = BOTTOM
 
 
 def cut(

@@ -87,7 +87,7 @@ def _content(texts: Sequence[str], language: Language) -> Counter[str]:
 
 
 #: Markdown markup within a line, and at its beginning.
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~]|&(?=#?\w+;))|^([-+=]|\d+[.)])(?=\s|\Z)")
+_MARKUP = re.compile(r"([\\`*_<>#|~]|\[(?=[^\[\]]*\][(:\[])|&(?=#?\w+;))|^([-+=]|\d+[.)])(?=\s|\Z)")
 _LINK = re.compile(r"(?<![\w@])(?:https?://|www\.)[^\s<>\"“”]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?!\w)", re.IGNORECASE)
 
 

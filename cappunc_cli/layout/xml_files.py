@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.styles import BOTTOM, Style
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
+from cappunc_cli.layout.styled_lines import in_ttml, painted, ttml_style, ttml_styles
 
 #: Characters that XML cannot contain.
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -26,18 +28,19 @@ _CONFORMS = (
     "<ebuttm:documentMetadata><ebuttm:conformsToStandard>urn:ebu:tt:distribution:2018-04</ebuttm:conformsToStandard>"
     "</ebuttm:documentMetadata>"
 )
-_STYLED = (
-    '<styling><style xml:id="text" tts:fontFamily="proportionalSansSerif" tts:fontSize="100%" tts:textAlign="center" '
-    'tts:lineHeight="normal" tts:color="#ffffffff" tts:backgroundColor="#000000c2" /></styling>'
-    '<layout><region xml:id="bottom" tts:origin="10% 10%" tts:extent="80% 80%" tts:displayAlign="after" /></layout>'
+_TEXT_STYLE = (
+    '<style xml:id="text" tts:fontFamily="proportionalSansSerif" tts:fontSize="100%" tts:textAlign="center" '
+    'tts:lineHeight="normal" tts:color="#ffffffff" tts:backgroundColor="#000000c2" />'
 )
+_REGION = '<region xml:id="{}" tts:origin="10% 10%" tts:extent="80% 80%" tts:displayAlign="{}"{} />'
 
 
 def ttml(captions: Sequence[Caption], writing: Writing) -> str:
     """TTML in the profile of `writing`. Raises BadInput for characters that XML cannot contain."""
     profile, ebu = writing.profile, writing.profile == "ebu-tt-d"
     agents = {name: f"speaker{n}" for n, name in enumerate(dict.fromkeys(c.speaker for c in captions if c.speaker), 1)}
-    about = _CONFORMS * ebu
+    about, styles = _CONFORMS * ebu, ttml_styles(captions)
+    places = sorted({caption.place for caption in captions} - {BOTTOM})
     for name, key in agents.items():
         shown = f'<ttm:name type="full">{escape(name, quote=False)}</ttm:name>'
         about += f'<ttm:agent xml:id="{key}" type="person">{shown}</ttm:agent>'
@@ -45,18 +48,39 @@ def ttml(captions: Sequence[Caption], writing: Writing) -> str:
     for number, caption in enumerate(captions, 1):
         own = f' begin="{timestamp(caption.start)}" end="{timestamp(caption.end)}"'
         own += f' ttm:agent="{agents[caption.speaker]}"' if caption.speaker else ""
-        own += f' xml:id="caption{number}" region="bottom" style="text"' if profile else ""
-        text = "<br />".join(escape(line, quote=False) for line in caption.lines)
+        own += f' xml:id="caption{number}" style="text"' if profile else ""
+        region = "bottom" if caption.place == BOTTOM else f"place{caption.place}"
+        own += f' region="{region}"' if profile or places else ""
+        text = "<br />".join(painted(caption, in_ttml(styles)))
         # EBU-TT-D has text in spans only. One cue a line.
-        rows += _element("p", _element("span", text) if profile else text, own) + "\n"
-    head = (f"<metadata>{about}</metadata>" if about else "") + _STYLED * bool(profile)
+        rows += _element("p", _spans(text) if profile else text, own) + "\n"
+    head = (f"<metadata>{about}</metadata>" if about else "") + _styling(styles, places, bool(profile))
     names = {"": _TTML} | ({"ebuttm": "urn:ebu:tt:metadata"} if ebu else {})
     names |= {"ttm": f"{_TTML}#metadata"} if agents else {}
-    names |= {"ttp": f"{_TTML}#parameter", "tts": f"{_TTML}#styling"} if profile else {}
+    names |= {"ttp": f"{_TTML}#parameter"} if profile else {}
+    names |= {"tts": f"{_TTML}#styling"} if profile or styles or places else {}
     declared = "".join(f' xmlns{name and ":"}{name}="{uri}"' for name, uri in names.items())
     declared += f' xml:lang="{writing.language or ("und" if profile else "")}"{_DECLARED[profile]}'
     body = (f"<head>{head}</head>" if head else "") + f"<body>{_element('div', rows)}</body>"
     return f'<?xml version="1.0" encoding="utf-8"?>\n{checked_xml(_element("tt", body, declared))}\n'
+
+
+def _styling(styles: Mapping[Style, str], places: Sequence[int], profiled: bool) -> str:
+    """The styles and regions that captions refer to, with those that a profile demands."""
+    declared = _TEXT_STYLE * profiled + "".join(ttml_style(name, style) for style, name in styles.items())
+    # Where there are regions, a paragraph without one is not shown.
+    regions = _REGION.format("bottom", "after", "") * (profiled or bool(places))
+    for place in places:
+        align = (' tts:textAlign="start"', "", ' tts:textAlign="end"')[(place - 1) % 3]
+        regions += _REGION.format(f"place{place}", ("after", "center", "before")[(place - 1) // 3], align)
+    styling = f"<styling>{declared}</styling>" if declared else ""
+    return styling + (f"<layout>{regions}</layout>" if regions else "")
+
+
+def _spans(text: str) -> str:
+    """The text with everything in spans that are not nested."""
+    parts = re.split(r"(<span .*?</span>)", text)
+    return "".join(part if part.startswith("<span ") else _element("span", part) for part in parts if part)
 
 
 def _element(name: str, content: str, attributes: str = "") -> str:

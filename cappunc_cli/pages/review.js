@@ -18,6 +18,7 @@ const passages = () => {
   }
   return found;
 };
+const lineBreaks = new Set(data.breaks);
 const rowStarts = count ? (isCaptions ? runs : passages()) : [];
 const rowOf = new Uint32Array(count);
 rowStarts.forEach((from, n) => rowOf.fill(n, from, rowStarts[n + 1] ?? count));
@@ -48,7 +49,7 @@ const theirs = (from, to) => {
 };
 const row = (n) => {
   const from = rowStarts[n], to = rowStarts[n + 1] ?? count, words = [];
-  for (let i = from; i < to; i++) words.push(word(i));
+  for (let i = from; i < to; i++) words.push(isCaptions && lineBreaks.has(i) ? `<br>${word(i)}` : word(i));
   const time = timed ? `<time>${starts[from] === null ? "" : clock(starts[from])}</time>` : "";
   return `<div class="cue${rowOf[here] === n ? " now" : ""}" id="c${n}">${time}<p>${words.join(" ")}</p>${other ? theirs(from, to) : ""}</div>`;
 };
@@ -76,6 +77,21 @@ const refresh = (i) => {
   found.className = classes(i);
   const text = shown(label(i));
   if (found.textContent !== text) found.textContent = text;
+};
+
+// ---- what is to be checked, and in which order
+
+const sureOf = (i) => Math.min(...(doubts.get(i) || []).map((doubt) => doubt.p), 100);
+const worstFirst = () => !other && $("order").value === "worst";
+const queue = () => {
+  const due = other ? stops : stops.filter((i) => sureOf(i) < Number($("limit").value));
+  return worstFirst() ? due.toSorted((a, b) => sureOf(a) - sureOf(b)) : due;
+};
+const numberOf = (some) => some.reduce((sum, i) => sum + (other ? 1 : doubts.get(i).length), 0);
+const sift = (event) => {
+  $("limit-told").textContent = `${$("limit").value} %`;
+  progress();
+  if (event && worstFirst() && queue().length) go(queue()[0]); else showDock();
 };
 
 // ---- the menu at the current word
@@ -132,7 +148,8 @@ const showDock = () => {
   $("redo").disabled = !future.length;
   $("play").disabled = !sound || starts[here] === null;
   $("play").textContent = sound && !sound.paused ? "Pause" : "Play";
-  const own = ordinals.get(here), total = other ? stops.length : data.doubts.length;
+  const due = queue(), total = numberOf(due), place = worstFirst() ? due.indexOf(here) + 1 : 0;
+  const own = place || (due.length === stops.length ? ordinals.get(here) : due.indexOf(here) + 1);
   $("where").textContent = own ? `${own} of ${total.toLocaleString("en")}` : total ? `${total.toLocaleString("en")} to check` : "Nothing to check";
 };
 const ordinals = new Map();
@@ -168,8 +185,7 @@ const go = (i, focus = true) => {
 };
 const say = (text) => { $("status").textContent = text; };
 const progress = () => {
-  const done = (i) => seen.has(i) || decided.has(i), number = (i) => (other ? 1 : doubts.get(i).length);
-  const total = other ? stops.length : data.doubts.length, checked = stops.filter(done).reduce((sum, i) => sum + number(i), 0);
+  const due = queue(), total = numberOf(due), checked = numberOf(due.filter((i) => seen.has(i) || decided.has(i)));
   const what = [`${checked} of ${total.toLocaleString("en")} checked`, `${decided.size} changed`];
   $("progress").replaceChildren(...what.map((text) => element("span", {}, text)));
   $("done").style.width = `${total ? (100 * checked) / total : 0}%`;
@@ -246,7 +262,9 @@ const setCase = (form) => {
   if (apply([[here, { ...label(here), core: form }]], [here].filter(isOpen))) say(shown(label(here)));
 };
 const move = (way) => {
-  const next = way > 0 ? stops.find((i) => i > here) : stops.findLast((i) => i < here);
+  const due = queue(), at = due.indexOf(here);
+  const ahead = () => (way > 0 ? due.find((i) => i > here) : due.findLast((i) => i < here));
+  const next = worstFirst() ? due[at < 0 ? 0 : at + way] : ahead();
   if (next === undefined) { say(way > 0 ? "Nothing more to check after this" : "Nothing more to check before this"); return false; }
   go(next);
   return true;
@@ -402,6 +420,7 @@ $("cases").addEventListener("click", (event) => { const b = event.target.closest
 for (const [id, act] of [["back", () => move(-1)], ["on", () => move(1)], ["take", take], ["keep", keep], ["play", play], ["undo", undo],
   ["redo", redo], ["write", openWriting], ["help", () => $("keys").showModal()], ["write-file", send], ["download", download],
   ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
+for (const id of ["order", "limit"]) $(id).addEventListener("input", sift);
 $("media").addEventListener("change", (event) => load(event.target.files[0]));
 addEventListener("pagehide", () => { if (saving) save(); });
 new ResizeObserver(() => { drawStrip(); if (count) { drawHere(here); placeMenu(); } }).observe($("overview"));
@@ -420,8 +439,10 @@ document.body.className = [other && "compare", !timed && "untimed", !isCaptions 
 if (other) $("name").textContent = `${data.name} beside ${other.name}`;
 restore();
 about();
+$("sift").hidden = Boolean(other) || !stops.length;
+if (stops.length && !other) { $("limit").min = Math.max(Math.min(...stops.map(sureOf)), 1); $("limit").max = Math.max(...stops.map(sureOf)) + 1; $("limit").value = $("limit").max; }
 render();
-progress();
+sift();
 drawStrip();
 show(false);
 try { const done = sessionStorage.getItem("cappunc said"); if (done) { sessionStorage.removeItem("cappunc said"); say(done); } } catch { /* as above */ }

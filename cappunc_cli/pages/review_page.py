@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import PurePath
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ def word_data(document: Document, name: str) -> dict[str, Any]:
         "ends_ms": [word.end for word in timed],
         "pauses": [pause or 0 for pause in pauses(words)],
         "cues": [word.cue for word in words],
+        "breaks": [i for i, gap in enumerate(_gaps(document), 1) if "\n" in gap or "<br" in gap or "\\N" in gap],
         "turns": [word.turn for word in words],
         "speakers": {str(turn): speaker for turn, speaker in document.speakers.items()},
         "around": _around(document.texts),
@@ -60,6 +62,12 @@ def word_data(document: Document, name: str) -> dict[str, Any]:
         "doubts": [],
         "stretches": [],
     }
+
+
+def _gaps(document: Document) -> list[str]:
+    """What the source has between the words of a cue, [n - 1]; "" between cues."""
+    pairs = pairwise(document.words)
+    return [document.source[a.until : b.at] if a.cue == b.cue and a.at >= 0 <= b.at else "" for a, b in pairs]
 
 
 def _around(texts: Sequence[str]) -> dict[str, list[int]]:

@@ -11,6 +11,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from xml.etree import ElementTree
 
 from cappunc_cli.document.labels import Label, fold, strip
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -55,22 +56,27 @@ class Sightings:
 class Glossary:
     """A glossary: `terms` maps the first word of each term, in lower case, to the terms, longest first.
 
+    `aliases` maps what a recogniser writes in the place of terms, in lower case, to these: `CoralNet = coral net`.
+
     >>> glossary = cappunc.Glossary.of(["npm", "New York"])
     >>> cappunc.fix("she installed npm in new york", glossary=glossary).text
     'She installed npm in New York.'
     """
 
     terms: Mapping[str, Sequence[Term]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, terms: Iterable[str]) -> Glossary:
         """A glossary of these terms; the last spelling of a term counts. Raises CappuncError for an invalid term."""
         if isinstance(terms, str | bytes) or not isinstance(terms, Iterable):  # a str would be a list of letters
             raise WrongUsage(f"glossary must be a list of terms, not {reprlib.repr(terms)}")
-        by_key: dict[tuple[str, ...], Term] = {}
-        for term in terms:
-            if not isinstance(term, str):
-                raise WrongUsage(f"a term of a glossary must be a str, not {term!r}")
+        by_key, aliases = dict[tuple[str, ...], Term](), dict[str, str]()
+        for line in terms:
+            if not isinstance(line, str):
+                raise WrongUsage(f"a term of a glossary must be a str, not {line!r}")
+            term, _, others = line.partition(" = ")
+            aliases |= _aliases(term, others)
             parts = term.split()
             written = tuple(strip(part)[1].inside(part) for part in parts)
             if not written or not any(c.isalnum() for part in written for c in part):
@@ -79,7 +85,7 @@ class Glossary:
         by_first_word: dict[str, list[Term]] = {}
         for key in sorted(by_key, key=len, reverse=True):
             by_first_word.setdefault(key[0], []).append(by_key[key])
-        return cls(by_first_word)
+        return cls(by_first_word, aliases)
 
     def matches(self, bare: Sequence[str], labels: Sequence[Label]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield (index of the first word, spelling of its words) for each term in a text, from left to right.
@@ -131,6 +137,16 @@ class Glossary:
             yield from self.terms.get(stem, ())
 
 
+def _aliases(term: str, others: str) -> dict[str, str]:
+    """The aliases of a term. Raises CappuncError for one that cannot be replaced word by word or by one word."""
+    found = {" ".join(strip(part)[0].lower() for part in alias.split()): term.strip() for alias in others.split(",")}
+    found.pop("", None)
+    for alias in found:
+        if len(term.split()) not in (1, alias.count(" ") + 1):
+            raise CappuncError(f"“{alias}” has not as many words as “{term.strip()}”, nor has that only one")
+    return found
+
+
 def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: int) -> bool:
     last = at + len(term.words) - 1
     if last >= len(keys):
@@ -159,7 +175,12 @@ def _key(word: str) -> str:
 
 
 def parse_glossary(text: str, path: str | None = None) -> list[str]:
-    """The terms of a glossary file; raises CappuncError with the line number of an invalid one."""
+    """The terms of a glossary file; raises CappuncError with the line number of an invalid one.
+
+    An XML file is a list of names of Subtitle Edit, of which those in its blacklist are no terms.
+    """
+    if re.match(r"\s*(?:<\?xml|<(?:ignore_)?(?:names|words)\b)", text.removeprefix("\ufeff"), re.IGNORECASE):
+        return _names_of_subtitle_edit(text, path)
     terms = []
     for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
         term = _COMMENT.sub("", line).strip()
@@ -171,3 +192,11 @@ def parse_glossary(text: str, path: str | None = None) -> list[str]:
             raise CappuncError(error.message, path, number) from error
         terms.append(term)
     return terms
+
+
+def _names_of_subtitle_edit(text: str, path: str | None) -> list[str]:
+    try:
+        root = ElementTree.fromstring(text.removeprefix("\ufeff").strip().encode())
+    except ElementTree.ParseError as error:
+        raise CappuncError(f"broken XML: {error}", path, error.position[0]) from error
+    return [one.text.strip() for one in root if one.tag in ("name", "word") and one.text and one.text.strip()]

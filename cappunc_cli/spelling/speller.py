@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
+from types import MappingProxyType
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import strip
@@ -12,6 +13,7 @@ from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, WrongUsage, install_extra
 from cappunc_cli.formats.splice import Edit, shown, splice
 from cappunc_cli.languages import Language
+from cappunc_cli.spelling.aliases import heard
 from cappunc_cli.spelling.spoken_numbers import PassageWords, SpokenNumbers
 
 
@@ -39,38 +41,46 @@ _Change = tuple[Respelled, tuple[Edit, ...]]
 
 def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
     """Raise WrongUsage where a language does not support what is asked, or the library for it is missing."""
+    if numbers and find_spec("text_to_num") is None:
+        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}")
     for option, asked, words in (
         ("--numbers", numbers, known.numbers),
         ("--apostrophes", apostrophes, known.apostrophes),
     ):
         if asked and not words:
             raise WrongUsage(f"{option} is for English only, not for {known.name}")
-    if numbers and find_spec("text_to_num") is None:
-        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}")
 
 
 def respell(
-    document: Document, known: Language, *, numbers: bool, apostrophes: bool, protected: Set[int] = frozenset()
+    document: Document,
+    known: Language,
+    *,
+    numbers: bool,
+    apostrophes: bool,
+    aliases: Mapping[str, str] = MappingProxyType({}),
+    protected: Set[int] = frozenset(),
 ) -> tuple[str, tuple[Respelled, ...]]:
     """Respell words of a document; returns the new source and the changes. Words of `protected` (indices) stay.
 
-    A number of several words becomes one word. The result has passed `verify_respelling`. Raises BadInput for a format
-    that is not running text.
+    `aliases` are the terms for what a recogniser writes in their place, in lower case. A number of several words
+    becomes one word. The result has passed `verify_respelling`. Raises BadInput for a format that is not running text.
     """
     # Where each word has its own entry with times, joining two words would lose the times of one.
     if document.format not in formats.RUNNING_TEXT:
-        raise BadInput(
-            f"--numbers and --apostrophes are for running text only; {document.format} has an entry for each word"
-        )
+        what = "--numbers, --apostrophes and --aliases are for running text only"
+        raise BadInput(f"{what}; {document.format} has an entry for each word")
     text = PassageWords(document, protected)
     changes: list[_Change] = []
     if apostrophes and known.apostrophes:
         changes += _missing_apostrophes(text, known.apostrophes)
+    spans = list(heard(text, aliases))
     if numbers and known.numbers:
-        for first, stop, digits in SpokenNumbers(text, known.numbers, known.code):
-            if place := text.place(first, stop):
-                new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
-                old = " ".join(word.text for word in text.words[first:stop])
+        spans += SpokenNumbers(text, known.numbers, known.code)
+    for first, stop, written in spans:
+        if place := text.place(first, stop):
+            new = f"{text.labels[first].before}{written}{text.labels[stop - 1].after}"
+            old = " ".join(word.text for word in text.words[first:stop])
+            if new != old:
                 changes.append((Respelled(first + 1, stop - first, old, new), ((*place, new),)))
     changes.sort(key=lambda change: change[0].number)
     safe = _safe(document, changes)

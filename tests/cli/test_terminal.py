@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyte
 import pytest
 from commands import MODEL, SRT, cappunc, line, on_a_terminal, process, talk
 
@@ -152,14 +153,44 @@ def test_no_line_of_the_list_of_commands_is_truncated() -> None:
     assert [line for line in shown.splitlines()[1:] if line.endswith("...")] == []
 
 
-@pytest.mark.parametrize("arguments", [("--diff",), ("-o", "-")])
-def test_the_bar_is_gone_while_the_result_is_shown(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("columns", [30, 80])
+@pytest.mark.parametrize(
+    ("arguments", "first"),
+    [
+        (("fix", "talk.srt"), "cappunc: talk.srt -> talk.fixed.srt: "),
+        (("fix", "talk.srt", "b.srt", "-o", "out"), "cappunc: talk.srt -> out/talk.srt: "),
+        (("fix", "gone.srt"), "cappunc: gone.srt: No such file"),
+        (("fix", "--diff", "talk.srt"), "--- talk.srt"),
+        (("fix", "-o", "-", "talk.srt"), "1"),
+        (("check", "talk.srt"), "talk.srt:"),
+        (("convert", "talk.srt", "--to", "vtt"), "cappunc: talk.srt -> talk.vtt: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_the_bar_leaves_nothing_on_the_screen(
+    tmp_path: Path, arguments: tuple[str, ...], first: str, columns: int
+) -> None:
+    for name in ("talk.srt", "b.srt"):
+        talk(tmp_path, name)
+    _, shown = on_a_terminal(arguments[0], *MODEL, *arguments[1:], cwd=tmp_path, columns=columns)
+    screen = pyte.Screen(columns, 24)
+    pyte.Stream(screen).feed(shown)
+    whole = "".join(line.ljust(columns) for line in screen.display)
+    assert whole.startswith(first)
+    assert not {"━", "╸", "╺"} & {*whole}
+
+
+@pytest.mark.parametrize("call", ["FIX --diff talk.srt | head -3", "cat talk.srt | FIX -o - - | cat"])
+def test_the_bar_leaves_nothing_before_what_a_pipe_shows(tmp_path: Path, call: str) -> None:
     talk(tmp_path)
-    code, shown = on_a_terminal("fix", *MODEL, *arguments, "talk.srt", cwd=tmp_path)
-    assert code == 0
-    # Whatever a terminal obeys may stand before the first line, but nothing that it shows.
-    first = next(line for line in shown.splitlines() if line.endswith(("--- talk.srt", "1")))
-    assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", first) in ("--- talk.srt", "1")
+    call = call.replace("FIX", shlex.join(line("fix", *MODEL)))
+    leader, follower = os.openpty()
+    subprocess.run(["bash", "-c", call], stdout=follower, stderr=follower, cwd=tmp_path, check=True)
+    screen = pyte.Screen(80, 24)
+    pyte.Stream(screen).feed(os.read(leader, 1 << 16).decode())
+    os.close(leader)
+    os.close(follower)
+    assert screen.display[0].split()[0] in ("---", "1")
 
 
 def test_stream_at_a_terminal_says_that_it_waits() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import typer
 
 from cappunc_cli.cli.options import Changes
@@ -15,12 +17,14 @@ from cappunc_cli.cli.usage import (
     refuse_typed,
     work_on,
 )
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.check.machine_formats import Finding, rendered
 from cappunc_cli.features.check.options import CheckOptions
 from cappunc_cli.files.caption_report import document_report, fault_line, profiles_used, summary, write_report
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.inspection import Report, file_report, missing_entries, shares_line, span_line
 from cappunc_cli.files.jobs import Job, refuse_file
-from cappunc_cli.files.output import Parts, write_json, write_lines
+from cappunc_cli.files.output import Parts, plain, write_json, write_lines, write_text
 from cappunc_cli.layout.caption_profiles import LimitOptions, Profiles
 from cappunc_cli.options import described
 from cappunc_cli.restoration.options import Options
@@ -29,6 +33,7 @@ from cappunc_cli.restoration.options import Options
 def check(context: typer.Context, options: CheckOptions) -> None:
     """Report what the files lack, or the faults of captions; exit with 1 if that is what --fail-on says."""
     inputs, profiles = options.inputs, None
+    kind = "json" if options.as_json else options.output_format
     if options.captions is None:
         refuse_typed(context, ("report", *described(LimitOptions)), "needs --captions")
     else:
@@ -51,11 +56,17 @@ def check(context: typer.Context, options: CheckOptions) -> None:
     found: list[Report] = []
     for report in work_on(jobs, request, examined, reporter, restore=profiles is None):
         found.append(report)
-        if not options.as_json:
+        if kind == "text":
             with reporter.without_bar():
                 write_lines(_lines(report))
-    if options.as_json:
-        write_json(found)
+    unread = [error for error in reporter.failed if isinstance(error, CappuncError)]
+    if kind == "json":
+        write_json([*found, *({"file": one.path, "error": one.message, "line": one.line} for one in unread)])
+    elif kind != "text":
+        findings = [*chain.from_iterable(map(_findings, found)), *map(_unread, unread)]
+        write_text(
+            rendered(findings, [*(report["file"] for report in found), *(str(one.path) for one in unread)], kind)
+        )
     if options.report is not None:
         write_report(found, options.report)
     if profiles is not None and found:
@@ -69,6 +80,24 @@ def _lines(report: Report) -> list[Parts]:
     if "faults" in report:
         return [fault_line(report, entry) for entry in report["faults"]]
     return [*(span_line(report, entry) for entry in report["stretches"]), *filter(None, [shares_line(report)])]
+
+
+def _findings(report: Report) -> list[Finding]:
+    """What is said about a file, for other programs."""
+    if "faults" in report:
+        entries, kinds = report["faults"], [(entry["fault"], entry["severity"]) for entry in report["faults"]]
+    else:
+        entries, kinds = report["stretches"], [("missing", "warning")] * len(report["stretches"])
+    lines = _lines(report)
+    found = [
+        Finding(report["file"], *kind, plain(line), entry["lines"][0] if entry.get("lines") else None)
+        for kind, line, entry in zip(kinds, lines, entries, strict=False)
+    ]
+    return found + [Finding(report["file"], "missing", "warning", plain(line)) for line in lines[len(found) :]]
+
+
+def _unread(error: CappuncError) -> Finding:
+    return Finding(str(error.path), "unreadable", "error", error.message, error.line)
 
 
 def _counts(report: Report, fail_on: str) -> bool:

@@ -10,6 +10,9 @@ from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import OUTPUT, Option
 from cappunc_cli.restoration.options import Pauses
 
+#: As people and as other programs read what was found.
+OUTPUT_FORMATS = ("text", "json", "github", "junit", "sarif")
+
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
@@ -28,6 +31,10 @@ class CheckOptions:
     model: ModelOptions
     messages: Messages
     as_json: Annotated[bool, Option("Print JSON: files and their stretches.", OUTPUT, name="json")] = False
+    output_format: Annotated[
+        str,
+        Option("text, json, github, junit or sarif.", OUTPUT, metavar="NAME", choices=OUTPUT_FORMATS, settable=True),
+    ] = "text"
     captions: Annotated[
         str | None,
         Option("Check captions against this profile instead.", OUTPUT, metavar="PROFILE", complete=profile_names),

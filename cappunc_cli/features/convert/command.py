@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import typer
@@ -20,25 +21,32 @@ from cappunc_cli.cli.usage import (
     refuse_typed,
     work_on,
 )
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import BadOption, CappuncError, nearest
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
 from cappunc_cli.files.caption_report import write_report
 from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_jobs, refuse_file, refuse_name
-from cappunc_cli.files.output import Reporter, write_stdout
+from cappunc_cli.files.output import Reporter, counted, write_stdout
+from cappunc_cli.files.record import Result, record_at, signature
 from cappunc_cli.files.run import Worker
-from cappunc_cli.files.storage import write_result
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
+from cappunc_cli.layout.house_style import HouseStyle
 from cappunc_cli.layout.speakers import asked_names
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.version import __version__
 
 #: Files that recognisers write beside their JSON and that have no times of words.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
+#: What the names of captions end in that are written beside their source.
+_CAPTIONS = ".captions"
 #: The parameters that say what new captions are like; --rewrap makes none.
-_OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps")
+_OF_NEW_CAPTIONS = (
+    *("case", "marks", "periods", "fillers", "speaker"),
+    *("report", "lines", "max_duration", "min_duration", "cps", "min_gap", "fps"),
+)
 #: The parameters of `convert` that apply to some output formats only. As settings they are for all files.
 _ONLY_FOR = {
     "times": TEXT_KINDS,
@@ -74,9 +82,11 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     profiles = Profiles(options.profile, profile_tables(names), options.limits.asked(), options.inputs.fps)
     reporter = make_reporter(context, options.messages)
     jobs = input_jobs(names, options.inputs, reporter, options.output)
-    found = [job for job in jobs if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)]
+    if rewrap:
+        jobs = [job for job in jobs if not job.found or job.relative.suffix[1:].lower() in REWRAPPED]
+    found = [job for job in jobs if not (job.found and job.relative.stem.endswith(_CAPTIONS))]
     if not found:
-        raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
+        raise CappuncError("no captions found")
     jobs = _planned(found, None if rewrap else kind or "srt", names, options)
     file = Path(options.output or "")
     if not (rewrap or kind) and file.suffix and [job.target for job in jobs] == [str(file)]:
@@ -84,6 +94,8 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
         raise typer.BadParameter(why, param_hint="-o")
     refuse_file(report, "--report", jobs, [*options.glossary, options.inputs.files_from])
     maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
+    house = HouseStyle(options.case, options.marks, options.periods, options.fillers)
+    maker = replace(maker, names=asked_names(options.speaker), house=house)
     _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
     if report is not None:
         write_report(maker.reports, report)
@@ -122,10 +134,20 @@ def _input_names(context: typer.Context, options: ConvertOptions | CaptionsOptio
     return input_names(context, options.inputs)
 
 
-def _is_wanted(suffix: str, rewrap: bool) -> bool:
-    """Whether files with this suffix in a directory can be rewrapped, or may have times of words."""
-    has_lines = suffix.removeprefix(".") in REWRAPPED
-    return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
+def _best_of_each(jobs: Sequence[Job], kind: str) -> list[Job]:
+    """The jobs, of files in a directory that would have the same result only the one with the best times.
+
+    Recognisers write several files of one name.
+    """
+    own, best = file_suffix(kind), dict[Path, Job]()
+
+    def rank(job: Job) -> int:
+        suffix = Path(job.source).suffix.lower()
+        return 2 if suffix in _NO_WORDS else suffix == own or suffix[1:] in REWRAPPED
+
+    for job in sorted((job for job in jobs if job.found), key=rank):
+        best.setdefault(job.relative, job)
+    return [job for job in jobs if not job.found or best[job.relative] is job]
 
 
 def _planned(
@@ -138,7 +160,8 @@ def _planned(
     """
     if kind is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
-    added = ".captions" if isinstance(options, CaptionsOptions) else ""
+        jobs = _best_of_each(jobs, kind)
+    added = _CAPTIONS if isinstance(options, CaptionsOptions) else ""
     return plan_jobs(jobs, options.output, names, added, [*options.glossary, options.inputs.files_from])
 
 
@@ -155,11 +178,19 @@ def _make(
     changes = Changes(Options(), options.glossary if restore else ())
     request = fix_request(context, options.model, options.inputs, changes)
     term_check = TermCheck(request.options.glossary)
-    worker = Worker(request, "force" if options.force else "new")
+    how = f"{signature(request) if restore else __version__} {make}"  # whose object is a dataclass
+    record = record_at(options.output, jobs, sha256(how.encode()).hexdigest()[:16])
+    todo = record.plan(jobs) if record is not None and not options.force else jobs
+    worker = Worker(request, "force" if options.force else "new", record)
+    unknown = asked_names(options.speaker)
 
     def made(job: Job, opened: Opened) -> None:
         worker.check(job)
         document = opened.document
+        for label in document.speakers.values():
+            unknown.pop(label, None)
+        if unknown and len(jobs) == 1:
+            raise _no_label(unknown, document.speakers.values())
         if rewrap:
             refuse_name(job, document)
         term_check.check(document.texts)
@@ -170,10 +201,22 @@ def _make(
             with reporter.without_bar():
                 write_stdout(data)
         else:
-            write_result(job.target, data)
+            if record is not None:
+                record.add([Result(job, "fixed", words=len(document.words), data=data)])
+            worker.write(job, data)
             where = f" -> {job.target}"
         reporter.info(f"{job.name}{where}: {summary}")
 
-    for _ in work_on(jobs, request, made, reporter, restore):
-        pass
+    done = sum(1 for _ in work_on(todo, request, made, reporter, restore)) if todo else 0
+    if len(jobs) > 1 or len(jobs) > len(todo):
+        same = f", {len(jobs) - len(todo):,} up to date" if len(jobs) > len(todo) else ""
+        reporter.info(f"{counted(done, 'file')} made{same}")
+    if unknown and len(jobs) == len(todo) > 1:
+        reporter.error(_no_label(unknown))
     term_check.report(reporter)
+
+
+def _no_label(unknown: Iterable[str], known: Iterable[str] = ()) -> BadOption:
+    label, there = next(iter(unknown)), [*dict.fromkeys(known)]
+    hint = nearest(label, there) or (f"; there are {', '.join(there)}" if there else "")
+    return BadOption(f"no word has the label {label!r}{hint}", "--speaker")

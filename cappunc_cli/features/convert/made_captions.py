@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, zip_longest
@@ -14,6 +15,7 @@ from cappunc_cli.files.encodings import NAMING
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import repeated_lines, shown_cues
+from cappunc_cli.formats.styles import BOTTOM, PLAIN
 from cappunc_cli.layout.caption_files import READ_AS, render
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption, cut
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from cappunc_cli.languages import Language
     from cappunc_cli.layout.caption_profiles import Limits
 
+#: The fields of a style, as users call them.
+_LOOKS = ("italics", "bold", "underlines", "colours")
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
 
@@ -88,6 +92,9 @@ def cut_captions(
         order, words = interleaved(words, word_channels)
         shown = [texts[i] for i in order]
         names = [names[i] or word_channels[i][1] for i in order]
+    if not all(shown):  # fillers that are left out
+        kept = [i for i, text in enumerate(shown) if text]
+        words, shown, names = [words[i] for i in kept], [shown[i] for i in kept], [names[i] for i in kept]
     turns = [word.turn for word in words]
     if speakers in ("dash", "name"):
         shown = _labelled(shown, turns, names, speakers)
@@ -119,21 +126,36 @@ def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> lis
         return None
     made, last = [], ""
     for cue in found:
-        lines, names = cue.lines, [asked.get(name, name) for name in cue.names or (cue.speaker,)]
+        lines, runs, names = cue.lines, cue.runs, [asked.get(name, name) for name in cue.names or (cue.speaker,)]
         if speakers == "name" or (cue.names and speakers == "voice"):
             before = last if speakers == "name" else ""
             heads = ["" if name == other else name for other, name in pairwise((before, *names))]
-            lines = tuple(f"{head}: {line}" if head else line for head, line in zip_longest(heads, lines))
+            prefixes = [f"{head}: " if head else "" for head, _ in zip_longest(heads, lines, fillvalue="")]
+            lines = tuple(map(str.__add__, prefixes, lines))
+            runs = tuple(((head, PLAIN), *own) for head, own in zip(prefixes, runs, strict=False))
         last = next(filter(None, reversed(names)), last)
         own = names[0] if speakers == "voice" and not cue.names else ""
-        made.append(Caption(0, 0, cue.start, cue.end, lines, own))
+        made.append(Caption(0, 0, cue.start, cue.end, lines, own, runs, cue.place))
     return made
 
 
-def left_out(document: Document) -> str:
-    """A note about times that a new file leaves out: all of a line of lyrics but its first; or ""."""
-    repeated = repeated_lines(document)
-    return f"left out: all times but the first of {counted(repeated, 'line')}" if repeated else ""
+def left_out(document: Document, styled: bool = False) -> str:
+    """A note about what a new file leaves out: times of repeated lines of lyrics, and, unless it is `styled`, looks."""
+    notes, repeated = Counter[str](), repeated_lines(document)
+    try:
+        cues = shown_cues(document, even_rolling=True) or []
+    except BadInput:  # lines of lyrics
+        cues = []
+    for cue in cues:
+        styles = [style for line in cue.runs for _, style in line]
+        notes["effects"] += cue.effects > 0
+        if not styled:
+            notes["positions"] += cue.place != BOTTOM
+            for name, has in zip(_LOOKS, zip(*styles, strict=True), strict=False):
+                notes[name] += any(has)
+    times = [f"all times but the first of {counted(repeated, 'line')}"] if repeated else []
+    looks = [f"{name} of {counted(number, 'caption')}" for name, number in sorted(notes.items()) if number]
+    return f"left out: {', '.join([*times, *looks])}" if times or looks else ""
 
 
 def caption_file(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> bytes:

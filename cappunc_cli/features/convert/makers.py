@@ -28,9 +28,10 @@ from cappunc_cli.files.fixer import Opened
 from cappunc_cli.files.output import counted, new_utf_8
 from cappunc_cli.formats.markup import INVISIBLE
 from cappunc_cli.formats.shown_cues import rewrap
-from cappunc_cli.layout.caption_files import VOICED
+from cappunc_cli.layout.caption_files import STYLED, VOICED
 from cappunc_cli.layout.caption_profiles import LimitOptions, Limits, Profiles
 from cappunc_cli.layout.frames import USUAL_RATE, Writing, frame_rate, on_frames
+from cappunc_cli.layout.house_style import HouseStyle
 from cappunc_cli.layout.line_breaks import LineBreaker
 from cappunc_cli.layout.shown_text import shown_texts
 from cappunc_cli.layout.speakers import shown_names
@@ -102,11 +103,12 @@ class Converter:
 
     def _captions(self, document: Document, language: Language) -> Made:
         how = "none" if not self.speakers else "voice" if self.kind in VOICED else "name"
-        made, notes = own_cues(document, how, self.names), []
+        made = own_cues(document, how, self.names)
+        notes = [left_out(document, styled=made is not None and self.kind in STYLED)]
         if made is None:
             named = replace(document, speakers=shown_names(document.speakers, self.names))
             made, note = cut_captions(named, shown_texts(document), language, Limits(), how)
-            notes = [note, left_out(document)]
+            notes = [note, *notes]
         writing = Writing(frame_rate(self.fps or USUAL_RATE), self.ttml_profile, language.code)
         data = caption_file(made, self.kind, writing)
         return data, _notes(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
@@ -124,19 +126,26 @@ class CaptionMaker:
     speakers: str = "none"
     sentences: bool = False
     fps: float | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    house: HouseStyle = field(default_factory=HouseStyle)
     reports: list[Report] = field(default_factory=list)
 
     def make(self, found: Opened) -> Made:
         """The captions in UTF-8, with every word once and in order. Raises CappuncError."""
         document = restored(found)
+        document = replace(document, speakers=shown_names(document.speakers, self.names))
         limits, shown = self.profiles.of(found.language.code), shown_texts(document, sounds=False)
+        shown, fillers = self.house.spoken(shown, found.language)
         made, note = cut_captions(document, shown, found.language, limits, self.speakers, self.sentences)
         if self.fps is not None:
             made = on_frames(made, self.fps, limits.gap_frames, limits.longest)
+        made = [replace(one, lines=self.house.lines(one.lines, found.language)) for one in made]
         report = report_of(found.name, made, found.language, self.profiles)
         self.reports.append(report)
         counts = f"{len(document.words):,} words, {summary([report])}"
-        return caption_file(made, self.kind), _notes(counts, note, left_out(document))
+        named = ", ".join(dict.fromkeys(text.strip(",.").lower() for text in fillers))
+        without = f"without {counted(len(fillers), 'filler')} ({named})" if fillers else ""
+        return caption_file(made, self.kind), _notes(counts, note, without, left_out(document))
 
     def rewrap(self, found: Opened) -> Made:
         """The same captions with other line breaks. Raises CappuncError."""
@@ -156,13 +165,15 @@ def captions(
     limits: Mapping[str, float] = MappingProxyType({}),
     by: str = "limits",
     speakers: str = "none",
+    names: Mapping[str, str] = MappingProxyType({}),
     restore: bool = True,
     glossary: Glossary | Iterable[str] = (),
     **how: Unpack[How],
 ) -> bytes:
     """Make captions from words with times, as `cappunc captions` does; returns the content of the new file.
 
-    `limits` override those of the profile, by the names of the options: `{"cps": 17, "min_gap": 80}`. The other
+    `limits` override those of the profile, by the names of the options: `{"cps": 17, "min_gap": 80}`. `names` are those
+    of speakers, by their label in the source. The other
     parameters are described in `cappunc captions --help`; `source`, `model`, `how` and exceptions are those of `fix`.
 
     >>> print(cappunc.captions(Path("talk.srt"), limits={"width": 30}).decode()[:53])
@@ -178,7 +189,7 @@ def captions(
         raise WrongUsage(f"no limit {min(unknown)!r}; there are {', '.join(known)}")
     profiles = Profiles(profile, {}, LimitOptions(**limits).asked(), how.get("fps"))  # type: ignore[arg-type]  # verified by Limits
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:
-        return CaptionMaker(to, profiles, speakers, by == "sentence", how.get("fps")).make(found)[0]
+        return CaptionMaker(to, profiles, speakers, by == "sentence", how.get("fps"), names).make(found)[0]
 
 
 def convert(

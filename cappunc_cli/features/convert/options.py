@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, ModelOptions, Output, ReportFile
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
+from cappunc_cli.layout.house_style import CASES
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
 #: Caption formats, those that print paragraphs, and all that `convert` writes.
@@ -17,6 +18,10 @@ TTML_PROFILES = ("ebu-tt-d", "imsc")
 #: Where new captions end, and how they show who speaks.
 ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
 
+SpeakerNames = Annotated[
+    tuple[str, ...],
+    Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
+]
 Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
 
 
@@ -24,8 +29,8 @@ Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE
 class ConvertOptions:
     """Convert transcripts to captions, readable text or JSON.
 
-    Cues are kept, without colours and positions; words with times of their own
-    are cut into captions as by `cappunc captions`. Writes talk.vtt next to
+    Cues are kept, with their styles where the format has them; words with times
+    of their own are cut into captions as by `cappunc captions`. Writes talk.vtt next to
     talk.srt, or to standard output in a pipe.
 
     \b
@@ -46,10 +51,7 @@ class ConvertOptions:
     restore: Restore = True
     glossary: GlossaryFiles = ()
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
-    speaker: Annotated[
-        tuple[str, ...],
-        Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
-    ] = ()
+    speaker: SpeakerNames = ()
     times: Annotated[
         bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
@@ -98,6 +100,11 @@ class CaptionsOptions:
         str,
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
+    speaker: SpeakerNames = ()
+    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
+    marks: Annotated[bool, Option("Without marks.", OUTPUT, settable=True)] = True
+    periods: Annotated[bool, Option("Without the periods of sentence ends.", OUTPUT, settable=True)] = True
+    fillers: Annotated[bool, Option("Without uh, um and the like, which are listed.", OUTPUT, settable=True)] = True
     report: ReportFile = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 
 import typer
 
@@ -22,9 +21,9 @@ from cappunc_cli.features.fix.processes import in_processes
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_in_place, plan_jobs, refuse_file
 from cappunc_cli.files.output import Reporter
-from cappunc_cli.files.record import Record, log_to, signature
+from cappunc_cli.files.record import log_to, record_at, signature
 from cappunc_cli.files.run import Mode, Run, Worker
-from cappunc_cli.files.storage import PIPE, is_pipe, is_url
+from cappunc_cli.files.storage import is_pipe
 from cappunc_cli.restoration.models.registry import NETWORK
 
 
@@ -37,9 +36,7 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     request.check()
     mode: Mode = "diff" if options.diff else "in-place" if options.in_place else "force" if options.force else "new"
     # A record lets the next run go on where this one was stopped.
-    output, record = options.output, None
-    if output not in (None, PIPE) and not is_url(output) and all(job.target != str(Path(output)) for job in jobs):
-        record = Record(output, signature(request))
+    record = record_at(options.output, jobs, signature(request))
     terms = TermCheck(request.options.glossary) if options.changes.glossary else None
     run = Run(Worker(request, mode, record), reporter, terms)
     resumable = (record is not None and not options.force) or options.in_place

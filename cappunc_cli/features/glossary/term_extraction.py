@@ -22,6 +22,12 @@ _MAX_STARTS = 2
 #: The average number of words in a line from which on a new line may explain a capital.
 _MIN_LINE = 3
 
+#: What joins the parts of a name of a person, and what may follow it: `Sarmiento de Gamboa`, `van der Berg`.
+_OF = frozenset(
+    ("de", "del", "della", "di", "da", "dos", "das", "do", "du", "des", "van", "von", "zu", "ter", "af", "bin")
+)
+_THE = frozenset(("la", "las", "los", "le", "der", "den", "het"))
+
 #: Positions of a word: within a sentence; after a comma, where a sentence may begin nevertheless (`he said, How`),
 #: unless the word has a mark (`thanks, Brian.`); after an opening quotation mark or bracket; at a sentence start.
 _WITHIN, _AFTER_COMMA, _OPENED, _START = range(4)
@@ -47,7 +53,7 @@ class TermFinder:
         """Add the words of a text; a sentence may begin after each of its `breaks` [n]."""
         self.language = language
         place = _START
-        run: list[tuple[str, int]] = []
+        run, joining = list[tuple[str, int]](), list[tuple[str, int]]()
         for text, ended in zip(texts, breaks, strict=True):
             bare, label = strip(text)
             if label.before:
@@ -57,11 +63,15 @@ class TermFinder:
                 place = _WITHIN
             named = self._is_named(bare, label)
             if named:
-                run.append((label.inside(text), place))
+                run += [*joining, (label.inside(text), place)]
+            elif run and not (label.before or label.after) and bare in (_THE if joining else _OF):
+                joining.append((text, place))
+                continue
             else:
                 self._close(run)
                 if place != _START and label.case is Case.LOWER:
                     self._lower[bare] += 1
+            joining.clear()
             if label.after or bare.endswith(_POSSESSIVE):
                 self._close(run)
             place = _START if ended else self._next_place(bare, label, place, named=named)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, QUOTE_PAIR, PairedMark
-from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage
-from cappunc_cli.languages import UNSPACED, language
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel, WrongUsage, nearest
+from cappunc_cli.languages import CODE, LANGUAGES, UNSPACED, language
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,8 @@ def find_model(name_or_dir: str, engine: str = NETWORK) -> Path:
     path = known.get(name_or_dir, Path(name_or_dir))
     if name_or_dir and (path / ENGINES[engine].config).is_file():
         return path
-    raise UnknownModel(f"no model {name_or_dir!r} (installed: {', '.join(known) or 'none'})")
+    installed_ = f"installed: {', '.join(known) or 'none'}"
+    raise UnknownModel(f"no model {name_or_dir!r}{nearest(name_or_dir, known) or f' ({installed_})'}")
 
 
 def find_member(directory: Path, name: str) -> Path:
@@ -258,10 +259,11 @@ def find_model_for(code: str, engine: str = NETWORK, *, fast: bool = False) -> P
     hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
     if others := [name for name in ENGINES if code in model_languages(name)]:
         hint = f"; --engine {others[0]} has one"
-    elif code in UNSPACED:
+    elif code in UNSPACED or not CODE.fullmatch(code):
         hint = ""
     known = ", ".join(model_languages(engine)) or "none"
-    raise UnknownModel(f"no model for {language(code).name} (languages: {known}){hint}")
+    meant = nearest(code, LANGUAGES.values())
+    raise UnknownModel(f"no model for {language(code).name}{meant} (languages: {known}){hint}")
 
 
 def _configs(engine: str) -> dict[Path, ModelConfig]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra, nearest
 from cappunc_cli.restoration.models.registry import INPUTS, LINES, MASK, OUTPUTS
 
 #: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
@@ -34,7 +34,9 @@ def parse_device(device: str) -> re.Match[str]:
     """Parse a device name, whose only group is the number of a GPU; raises WrongUsage for an unknown one."""
     match = _DEVICE.fullmatch(device)
     if not match:
-        raise WrongUsage(f"unknown device {device!r}; use auto, cpu or cuda[:N]")
+        raise WrongUsage(
+            f"unknown device {device!r}{nearest(device, ('auto', 'cpu', 'cuda'))}; use auto, cpu or cuda[:N]"
+        )
     return match
 
 

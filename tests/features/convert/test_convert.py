@@ -73,7 +73,7 @@ def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
     lines = [("So we went home & slept.",), ("[laughs] Where is the cat?", "It was there.")]
     srt = pysrt.from_string(converted(talk, "srt", "--no-speakers"))
     assert [(c.start.ordinal, c.end.ordinal, tuple(c.text.split("\n"))) for c in srt] == [
-        (1000, 3000, lines[0]),
+        (1000, 3000, (r"{\an8}So we <i>went</i> home & slept.",)),
         (3500, 6000, lines[1]),
     ]
     assert pysrt.from_string(converted(talk, "srt"))[1].text.startswith("Bob: [laughs] Where")
@@ -81,14 +81,14 @@ def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
     assert [(c.start, c.voice) for c in vtt] == [("00:00:01.000", "Anna Lee"), ("00:00:03.500", "Bob")]
     ass = [line for line in converted(talk, "ass").splitlines() if line.startswith("Dialogue:")]
     assert ass == [
-        "Dialogue: 0,0:00:01.00,0:00:03.00,Default,Anna Lee,0,0,0,,So we went home & slept.",
+        "Dialogue: 0,0:00:01.00,0:00:03.00,Default,Anna Lee,0,0,0,,{\\an8}So we {\\i1}went{\\i0} home & slept.",
         r"Dialogue: 0,0:00:03.50,0:00:06.00,Default,Bob,0,0,0,,[laughs] Where is the cat?\NIt was there.",
     ]
     tree = ElementTree.fromstring(converted(talk, "ttml"))
     cues = [e for e in tree.iter() if e.tag.endswith("}p")]
-    assert [(e.get("begin"), "\n".join(e.itertext())) for e in cues] == [
+    assert [(e.get("begin"), " ".join("\n".join(e.itertext()).split())) for e in cues] == [
         ("00:00:01.000", lines[0][0]),
-        ("00:00:03.500", "\n".join(lines[1])),
+        ("00:00:03.500", " ".join(lines[1])),
     ]
 
 
@@ -252,7 +252,7 @@ def test_half_a_character_is_refused_in_one_line(tmp_path: Path, command: str) -
     assert run.exit_code == 1
     (line,) = [line for line in run.stderr.splitlines() if "a.json" in line]
     assert "\\ud83d" in line
-    assert [path.stem for path in (tmp_path / "out").iterdir()] == ["b"]
+    assert [path.stem for path in (tmp_path / "out").glob("[!.]*")] == ["b"]
 
 
 def test_where_the_result_goes(talk: Path) -> None:
@@ -618,7 +618,7 @@ def test_profiles_of_ttml_are_read_by_ttconv(talk: Path, profile: str) -> None:
     paragraphs = [e for e in document.get_body().dfs_iterator() if type(e).__name__ == "P"]
     assert [(1000 * p.get_begin(), 1000 * p.get_end()) for p in paragraphs] == [(1000, 3000), (3500, 6000)]
     assert document.get_region("bottom") is not None
-    assert all(p.get_region().get_id() == "bottom" for p in paragraphs)
+    assert [p.get_region().get_id() for p in paragraphs] == ["place8", "bottom"]
 
 
 def test_html_and_docx_are_readable(tmp_path: Path) -> None:
