@@ -107,6 +107,10 @@ GlossaryFiles = Annotated[
         settable=True,
     ),
 ]
+MarksFromFile = Annotated[
+    str | None,
+    Option("Take marks and case over from this text, or a folder of texts.", CHANGE, metavar="OTHER", check=not_empty),
+]
 Log = Annotated[
     str | None, Option("Write a JSON line for each file; - is stderr.", EXPERT, metavar="FILE", check=not_empty)
 ]

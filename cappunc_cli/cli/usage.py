@@ -16,6 +16,7 @@ from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, 
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
+from cappunc_cli.files.marks_from import marks_from
 from cappunc_cli.files.output import Reporter, files_done
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
@@ -24,7 +25,7 @@ from cappunc_cli.restoration.models.session import parse_device
 
 _Result = TypeVar("_Result")
 #: The options that `captions` and `convert` use only to restore.
-RESTORING = ("glossary", "model", "fast", "device", "engine")
+RESTORING = ("glossary", "marks_from", "model", "fast", "device", "engine")
 
 
 def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
@@ -89,8 +90,13 @@ def input_jobs(
     return Search(inputs.format_name, output, results, below).jobs(names, reporter.error)
 
 
-def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes) -> FixRequest:
-    """All options that determine results, by their values on the command line. Raises BadOption and CappuncError."""
+def fix_request(
+    context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes, other: str | None = None
+) -> FixRequest:
+    """All options that determine results, by their values on the command line; `other` names a text with marks.
+
+    Raises BadOption, CappuncError and OSError.
+    """
     fast, name, engine = model.fast, model.model, model.engine
     if fast and name is not None:
         # One of them may be a setting, which the other, on the command line, overrides.
@@ -115,6 +121,7 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
         diacritics=changes.diacritics,
         numbers=changes.numbers,
         apostrophes=changes.apostrophes,
+        marks_from=None if other is None else marks_from(other),
     )
 
 

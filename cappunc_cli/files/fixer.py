@@ -23,6 +23,7 @@ from cappunc_cli.files.limited_changes import (
     surroundings,
     writable,
 )
+from cappunc_cli.files.marks_from import Carried, MarksFrom
 from cappunc_cli.files.output import Reporter, counted
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats.splice import line_of
@@ -63,6 +64,7 @@ class FixRequest:
     diacritics: str = "keep"
     numbers: bool = False
     apostrophes: bool = False
+    marks_from: MarksFrom | None = None
 
     @cached_property
     def codes(self) -> Sequence[str]:
@@ -232,10 +234,17 @@ class Fixer:
         return self._models[code], replace(request.options, language=code)
 
     def open(self, document: Document, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
-        """Divide a file by language; without `restore` it needs no model.
+        """Divide a file by language, and say what another text does of its words; without `restore` it needs no model.
 
-        Raises UnknownModel if less than a tenth of it has a model.
+        Raises UnknownModel if less than a tenth of it has a model, and CappuncError about another text.
         """
+        opened, other = self._divided(document, name, encoding, restore), self.request.marks_from
+        if other is None or not document.words:
+            return opened
+        carried = other.give(document, name, opened.code)
+        return replace(opened, carried=carried, note="; ".join(filter(None, (opened.note, carried.line))))
+
+    def _divided(self, document: Document, name: str, encoding: Encoding, restore: bool) -> Opened:
         request = self.request
         if not restore:
             return Opened(document, self, FixRequest(request.lang).language_of(document.source), (), "", name, encoding)
@@ -270,6 +279,7 @@ class Opened:
     """A file that was read, in stretches, each a language and the numbers of its words.
 
     `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch.
+    `carried` tells how far another text agrees.
     """
 
     document: Document
@@ -279,6 +289,7 @@ class Opened:
     note: str = ""
     name: str = ""
     encoding: Encoding = UTF_8
+    carried: Carried | None = None
 
     @property
     def language(self) -> Language:

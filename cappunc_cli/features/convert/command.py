@@ -118,7 +118,7 @@ def _input_names(context: typer.Context, options: ConvertOptions | CaptionsOptio
     """The names of the inputs; raises BadParameter for options that have no effect or read the same."""
     if not restore:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")
-    refuse_second_read(options.inputs, glossary=options.glossary)
+    refuse_second_read(options.inputs, glossary=options.glossary, marks_from=options.marks_from)
     return input_names(context, options.inputs)
 
 
@@ -139,7 +139,8 @@ def _planned(
     if kind is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
     added = ".captions" if isinstance(options, CaptionsOptions) else ""
-    return plan_jobs(jobs, options.output, names, added, [*options.glossary, options.inputs.files_from])
+    also_read = [*options.glossary, options.inputs.files_from, options.marks_from]
+    return plan_jobs(jobs, options.output, names, added, also_read)
 
 
 def _make(
@@ -153,7 +154,7 @@ def _make(
     rewrap = isinstance(options, CaptionsOptions) and options.rewrap
     restore = options.restore and not rewrap
     changes = Changes(Options(), options.glossary if restore else ())
-    request = fix_request(context, options.model, options.inputs, changes)
+    request = fix_request(context, options.model, options.inputs, changes, options.marks_from if restore else None)
     term_check = TermCheck(request.options.glossary)
     worker = Worker(request, "force" if options.force else "new")
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, ModelOptions, Output, ReportFile
+from cappunc_cli.cli.options import (
+    Force,
+    GlossaryFiles,
+    Inputs,
+    MarksFromFile,
+    Messages,
+    ModelOptions,
+    Output,
+    ReportFile,
+)
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
 
@@ -45,6 +54,7 @@ class ConvertOptions:
     force: Force = False
     restore: Restore = True
     glossary: GlossaryFiles = ()
+    marks_from: MarksFromFile = None
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
     speaker: Annotated[
         tuple[str, ...],
@@ -102,3 +112,4 @@ class CaptionsOptions:
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
     glossary: GlossaryFiles = ()
+    marks_from: MarksFromFile = None

@@ -49,7 +49,19 @@ from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restoration.options import Options
 
 #: The parameters of how the model reads a text, and of which places are listed.
-_OF_THE_MODEL = ("below", "most", "lang", "model", "fast", "device", "engine", "marks", "glossary", "pauses")
+_OF_THE_MODEL = (
+    "below",
+    "most",
+    "lang",
+    "model",
+    "fast",
+    "device",
+    "engine",
+    "marks",
+    "glossary",
+    "marks_from",
+    "pauses",
+)
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
 
 
@@ -64,9 +76,9 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         return
     jobs = input_jobs(names, inputs, reporter, results=True)
     changes = Changes(Options(marks=options.marks, pauses=options.pauses), options.glossary)
-    request = fix_request(context, options.model, inputs, changes)
+    request = fix_request(context, options.model, inputs, changes, options.marks_from)
     if options.open_ or html is not None:
-        refuse_file(html, "--html", jobs, [*options.glossary, options.compare])
+        refuse_file(html, "--html", jobs, [*options.glossary, options.compare, options.marks_from])
         _page(jobs, request, options, reporter)
         return
     _list(jobs, request, options, reporter)
@@ -121,7 +133,13 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
     if of_page:
         refuse_typed(context, ("most",), "applies to lists only: a page has all places")
-    refuse_second_read(options.inputs, apply=options.apply, compare=options.compare, glossary=options.glossary)
+    refuse_second_read(
+        options.inputs,
+        apply=options.apply,
+        compare=options.compare,
+        glossary=options.glossary,
+        marks_from=options.marks_from,
+    )
 
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:

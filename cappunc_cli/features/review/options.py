@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import GlossaryFiles, Inputs, Messages, ModelOptions, page_of
+from cappunc_cli.cli.options import GlossaryFiles, Inputs, MarksFromFile, Messages, ModelOptions, page_of
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.options import FILES, OUTPUT, Option
 from cappunc_cli.restoration.options import Marks, Pauses
@@ -54,4 +54,5 @@ class ReviewOptions:
     force: Annotated[bool, Option("With --apply, overwrite an existing result.", FILES)] = False
     marks: Marks = None
     glossary: GlossaryFiles = ()
+    marks_from: MarksFromFile = None
     pauses: Pauses = True
