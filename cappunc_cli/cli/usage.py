@@ -11,13 +11,14 @@ from typing import TypeVar
 import typer
 
 from cappunc_cli.cli.main import is_typed
-from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
+from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions, OtherFiles
 from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
 from cappunc_cli.files.marks_from import marks_from
 from cappunc_cli.files.output import Reporter, files_done
+from cappunc_cli.files.speakers_from import speakers_from
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -91,9 +92,13 @@ def input_jobs(
 
 
 def fix_request(
-    context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes, other: str | None = None
+    context: typer.Context,
+    model: ModelOptions,
+    inputs: Inputs,
+    changes: Changes,
+    others: OtherFiles | None = None,
 ) -> FixRequest:
-    """All options that determine results, by their values on the command line; `other` names a text with marks.
+    """All options that determine results, by their values on the command line.
 
     Raises BadOption, CappuncError and OSError.
     """
@@ -121,7 +126,8 @@ def fix_request(
         diacritics=changes.diacritics,
         numbers=changes.numbers,
         apostrophes=changes.apostrophes,
-        marks_from=None if other is None else marks_from(other),
+        marks_from=None if others is None or others.marks_from is None else marks_from(others.marks_from),
+        speakers=None if others is None or others.speakers_from is None else speakers_from(others.speakers_from),
     )
 
 

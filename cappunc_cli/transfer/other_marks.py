@@ -77,6 +77,8 @@ class _Other:
             return own
         if not own and (not self._marked[last] or self.bare[last].endswith(".")):  # `U.S.` may end a sentence, too
             return None
+        if link.stop == count and link.until == len(self.labels):
+            return own
         first, other = (count, len(self.labels)) if following is None else (following.first, following.other)
         if other < link.until or (other > link.until and first > link.stop):
             return own or None  # it goes on elsewhere, or with other words
@@ -92,7 +94,7 @@ class _Other:
         The link `before` has `ended` a sentence.
         """
         bare, label = [strip(text)[0] for text in ours[link.first : link.stop]], self.labels[link.other]
-        starts = link.other == 0 or self._ends[link.other - 1]
+        starts = link.other == 0 or (self._ends[link.other - 1] and not self._aside[link.other - 1])
         next_to = before.stop == link.first
         # What begins a sentence in one text only has its case from that.
         same_start = starts == (link.first == 0 or (next_to and ended)) or (not starts and label.case is not Case.LOWER)

@@ -9,19 +9,19 @@ from cappunc_cli.cli.options import (
     Force,
     GlossaryFiles,
     Inputs,
-    MarksFromFile,
     Messages,
     ModelOptions,
+    OtherFiles,
     Output,
     ReportFile,
 )
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
-from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
+from cappunc_cli.options import CHANGE, EXPERT, FILES, LIMITS, OUTPUT, Option, not_empty
 
 #: Caption formats, those that print paragraphs, and all that `convert` writes.
 CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 TEXT_KINDS = ("txt", "md", "html", "docx")
-KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
+KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json", "sentences")
 TTML_PROFILES = ("ebu-tt-d", "imsc")
 #: Where new captions end, and how they show who speaks.
 ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
@@ -46,6 +46,7 @@ class ConvertOptions:
     inputs: Inputs
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     to: Annotated[
         str | None,
         Option(f"{', '.join(KINDS)} (default: by the name).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True),
@@ -54,7 +55,6 @@ class ConvertOptions:
     force: Force = False
     restore: Restore = True
     glossary: GlossaryFiles = ()
-    marks_from: MarksFromFile = None
     speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
     speaker: Annotated[
         tuple[str, ...],
@@ -79,12 +79,14 @@ class CaptionsOptions:
     \b
     cappunc captions talk.json                 write talk.captions.srt
     cappunc captions --rewrap talk.srt         change line breaks only
+    cappunc captions es.txt --onto talk.srt --lang es    a translation, by lines
     """
 
     inputs: Inputs
     limits: LimitOptions
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     output: Output = None
     force: Force = False
     to: Annotated[
@@ -109,7 +111,10 @@ class CaptionsOptions:
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     report: ReportFile = None
+    onto: Annotated[
+        str | None,
+        Option("Put a translation, by lines, in the times of this file.", FILES, metavar="FILE", check=not_empty),
+    ] = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
     glossary: GlossaryFiles = ()
-    marks_from: MarksFromFile = None

@@ -76,9 +76,9 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         return
     jobs = input_jobs(names, inputs, reporter, results=True)
     changes = Changes(Options(marks=options.marks, pauses=options.pauses), options.glossary)
-    request = fix_request(context, options.model, inputs, changes, options.marks_from)
+    request = fix_request(context, options.model, inputs, changes, options.others)
     if options.open_ or html is not None:
-        refuse_file(html, "--html", jobs, [*options.glossary, options.compare, options.marks_from])
+        refuse_file(html, "--html", jobs, [*options.glossary, options.compare, *options.others.names().values()])
         _page(jobs, request, options, reporter)
         return
     _list(jobs, request, options, reporter)
@@ -138,7 +138,7 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         apply=options.apply,
         compare=options.compare,
         glossary=options.glossary,
-        marks_from=options.marks_from,
+        **options.others.names(),
     )
 
 

@@ -42,7 +42,7 @@ def take_over(passage: Passage, known: Evidence) -> Passage:
 
 def _allowed(mark: str, wanted: str) -> str:
     """The mark, or the nearest of those that are wanted."""
-    return next(one for one in (mark, FOLD.get(mark, ""), "," * (mark in FOLD.values()), "") if one in wanted)
+    return next((one for one in (mark, FOLD.get(mark, ","), ",") if one in wanted), "") if mark else ""
 
 
 def with_given_openers(passage: Passage) -> Passage:
