@@ -186,3 +186,20 @@ def test_only_marks_and_case_ever_differ(words: list[str], theirs: list[str], ex
     read = [Word(text, given=one) for text, one in zip(words, found, strict=True)]
     new = restore(read, model, Options(existing=existing, marks=None))
     assert [fold(strip(a)[0]) for a in words] == [fold(strip(b)[0]) for b in new]
+
+
+def test_review_lists_where_the_words_differ(tmp_path: Path) -> None:
+    (tmp_path / "script.txt").write_text("Hello, dear Anna! Then we flew to London; where is it?", "utf-8")
+    asked = ("review", "--lang", "en", *MODEL, talk(tmp_path), "--marks-from", tmp_path / "script.txt")
+    (report,) = json.loads(cappunc(*asked, "--json").stdout)
+    assert [(one["first_word"], one["last_word"], one["written"], one["other"]) for one in report["differences"]] == [
+        (2, 1, "", "dear"),
+        (5, 5, "went", "flew"),
+        (10, 11, "the cat", "it?"),
+    ]
+    assert [one["start_ms"] for one in report["differences"]][2] > 4000
+    lines = [line for line in cappunc(*asked).stdout.decode().splitlines() if "differs" in line]
+    assert lines[0].endswith("differs: nothing, there “dear”")
+    assert lines[1].endswith("differs: “went”, there “flew”")
+    assert b"difference,went,,flew" in cappunc(*asked, "--csv").stdout
+    assert cappunc(*asked, "--html", tmp_path / "page.html").returncode == 2
