@@ -25,7 +25,7 @@ LAYERS = (
     ("restoration/models",),
     ("restoration/options",),
     ("restoration/decoding",),
-    ("restoration", "layout", "evaluation", "pages", "spelling"),
+    ("restoration", "layout", "evaluation", "pages", "spelling", "transfer"),
     ("files",),
     ("api",),
     ("cli/settings", "cli/options", "cli/main", "cli/usage"),

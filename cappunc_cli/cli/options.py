@@ -141,6 +141,23 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherFiles:
+    """Files that say more of the inputs: the marks of their words, and who speaks when."""
+
+    marks_from: Annotated[
+        str | None,
+        Option("Take marks and case from this text, or a folder of texts.", CHANGE, metavar="OTHER", check=not_empty),
+    ] = None
+    speakers_from: Annotated[
+        str | None, Option("Who speaks when: RTTM, or pyannote's JSON.", FILES, metavar="FILE", check=not_empty)
+    ] = None
+
+    def names(self) -> dict[str, str | None]:
+        """The names, by option."""
+        return {"marks_from": self.marks_from, "speakers_from": self.speakers_from}
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """The model that a command uses."""
 

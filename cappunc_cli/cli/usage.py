@@ -11,12 +11,14 @@ from typing import TypeVar
 import typer
 
 from cappunc_cli.cli.main import is_typed
-from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions
+from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions, OtherFiles
 from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage, nearest
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
+from cappunc_cli.files.marks_from import marks_from
 from cappunc_cli.files.output import Reporter, files_done
+from cappunc_cli.files.speakers_from import speakers_from
 from cappunc_cli.files.storage import PIPE, about, is_url, names_in, read_text, standard_input
 from cappunc_cli.formats import FORMATS
 from cappunc_cli.restoration.models.registry import NETWORK
@@ -25,7 +27,7 @@ from cappunc_cli.restoration.terms import Glossary
 
 _Result = TypeVar("_Result")
 #: The options that `captions` and `convert` use only to restore.
-RESTORING = ("glossary", "model", "fast", "device", "engine")
+RESTORING = ("glossary", "marks_from", "model", "fast", "device", "engine")
 
 
 def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
@@ -93,8 +95,17 @@ def input_jobs(
     return Search(inputs.format_name, output, results, below).jobs(names, reporter.error)
 
 
-def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, changes: Changes) -> FixRequest:
-    """All options that determine results, by their values on the command line. Raises BadOption and CappuncError."""
+def fix_request(
+    context: typer.Context,
+    model: ModelOptions,
+    inputs: Inputs,
+    changes: Changes,
+    others: OtherFiles | None = None,
+) -> FixRequest:
+    """All options that determine results, by their values on the command line.
+
+    Raises BadOption, CappuncError and OSError.
+    """
     fast, name, engine = model.fast, model.model, model.engine
     if fast and name is not None:
         # One of them may be a setting, which the other, on the command line, overrides.
@@ -105,7 +116,12 @@ def fix_request(context: typer.Context, model: ModelOptions, inputs: Inputs, cha
         refuse_device(context, engine, model.device)
         refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
     glossary = load_glossaries(changes.glossary) if changes.glossary else None
-    return request_of(replace(model, fast=fast, model=name), inputs, changes, glossary)
+    request = request_of(replace(model, fast=fast, model=name), inputs, changes, glossary)
+    if others is None:
+        return request
+    marks = None if others.marks_from is None else marks_from(others.marks_from)
+    speakers = None if others.speakers_from is None else speakers_from(others.speakers_from)
+    return replace(request, marks_from=marks, speakers=speakers)
 
 
 def request_of(model: ModelOptions, inputs: Inputs, changes: Changes, glossary: Glossary | None = None) -> FixRequest:

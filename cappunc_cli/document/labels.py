@@ -156,6 +156,19 @@ class Label:
         return replace(self, after=self.after[:place] + mark + self.after[place:])
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What another text says of a word.
+
+    Its `mark` of MARKS, "" for none; the word without marks as that text writes it; and its paired marks. A mark of
+    None or a text of "" is not told.
+    """
+
+    mark: str | None
+    text: str
+    paired: frozenset[PairedMark] = frozenset()
+
+
 def fold(text: str) -> str:
     """Lower-case a text without changing its length: a letter whose lower case is several characters stays.
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from cappunc_cli.document.labels import Given
+
 #: (start, stop) of a piece of the source, in characters.
 Span = tuple[int, int]
 #: The fragments that show a word once: `hel<i>lo</i>` has two.
@@ -49,7 +51,8 @@ class Word:
     `sound`: a sound, such as laughter or a door, comes right before the word. `followed`: right after it comes a part
     of the sentence that is not a word, such as an address or a formula; `preceded`: right before it comes an address or
     a blank, with which the sentence may have begun. `blank_before`: a blank line comes before the word, which may or
-    may not separate speakers. `signs`: in formats without cues, the signs and addresses after the word (` %`).
+    may not separate speakers. `signs`: in formats without cues, the signs and addresses after the word (` %`). `given`:
+    what another text says of the word.
 
     >>> word = cappunc.Word("London,", start=720, end=1300)
     >>> word.text, word.end - word.start, word.cue
@@ -70,6 +73,7 @@ class Word:
     preceded: bool = False
     blank_before: bool = False
     signs: str = ""
+    given: Given | None = None
 
     @property
     def until(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
@@ -23,7 +23,9 @@ from cappunc_cli.files.limited_changes import (
     surroundings,
     writable,
 )
+from cappunc_cli.files.marks_from import Carried, MarksFrom
 from cappunc_cli.files.output import Reporter, counted
+from cappunc_cli.files.speakers_from import Speakers
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.formats.splice import line_of
 from cappunc_cli.languages import Language, language
@@ -64,6 +66,8 @@ class FixRequest:
     numbers: bool = False
     apostrophes: bool = False
     aliases: bool = False
+    marks_from: MarksFrom | None = None
+    speakers: Speakers | None = None
 
     @cached_property
     def codes(self) -> Sequence[str]:
@@ -235,10 +239,20 @@ class Fixer:
         return self._models[code], replace(request.options, language=code)
 
     def open(self, document: Document, name: str = "", encoding: Encoding = UTF_8, restore: bool = True) -> Opened:
-        """Divide a file by language; without `restore` it needs no model.
+        """Divide a file by language, and say what another text does of its words; without `restore` it needs no model.
 
-        Raises UnknownModel if less than a tenth of it has a model.
+        Raises UnknownModel if less than a tenth of it has a model, and CappuncError about another text.
         """
+        opened, other = self._divided(document, name, encoding, restore), self.request.marks_from
+        if self.request.speakers is not None and document.words:
+            speakers = self.request.speakers.of(name)
+            opened = replace(opened, speakers=speakers, turns=speakers.turns_of(document))
+        if other is None or not document.words:
+            return opened
+        carried = other.give(document, name, opened.code)
+        return replace(opened, carried=carried, note="; ".join(filter(None, (opened.note, carried.line))))
+
+    def _divided(self, document: Document, name: str, encoding: Encoding, restore: bool) -> Opened:
         request = self.request
         if not restore:
             return Opened(document, self, FixRequest(request.lang).language_of(document.source), (), "", name, encoding)
@@ -274,6 +288,7 @@ class Opened:
     """A file that was read, in stretches, each a language and the numbers of its words.
 
     `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch.
+    `carried` tells how far another text agrees.
     """
 
     document: Document
@@ -283,6 +298,16 @@ class Opened:
     note: str = ""
     name: str = ""
     encoding: Encoding = UTF_8
+    carried: Carried | None = None
+    speakers: Speakers | None = None
+    #: The number of the turn of each word, and names by number, of these speakers.
+    turns: tuple[Sequence[int], Mapping[int, str]] = ((), {})
+
+    def with_speakers(self, document: Document) -> Document:
+        """A document of these words with the turns of the speakers that were given."""
+        numbers, names = self.turns
+        words = [replace(word, turn=turn) for word, turn in zip(document.words, numbers, strict=False)]
+        return replace(document, words=words, speakers=names) if words else document
 
     @property
     def language(self) -> Language:
@@ -291,7 +316,7 @@ class Opened:
 
     def parts(self) -> Iterator[tuple[str, Sequence[int], Document, Callable[[int], None] | None]]:
         """The stretches, each with its words as a document, and a callback for the number of them that were read."""
-        whole, before, reporter = self.document, 0, self.fixer.reporter
+        whole, before, reporter = self.with_speakers(self.document), 0, self.fixer.reporter
         for code, numbers in self.stretches if whole.words else ():
             part = whole
             if len(numbers) < len(whole.words):

@@ -306,7 +306,7 @@ def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str | 
         also |= dict.fromkeys(own_input, "the input itself")
     own: dict[str, str] = {}
     # Links come last, so that the file itself gets its own result.
-    for target in sorted((one for one in taken if one not in also), key=os.path.islink):  # noqa: PTH114 (Path.is_symlink raises for a long name)
+    for target in sorted((one for one in taken if one not in also), key=os.path.islink):
         name = target if is_url(target) else os.path.realpath(target)
         if sys.platform in ("win32", "darwin"):
             name = normalize("NFC", name).casefold()  # whose names differ in case only are one file there

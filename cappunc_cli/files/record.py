@@ -28,6 +28,7 @@ from typing import IO, Any, NamedTuple
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.files.fixer import Fixed, FixRequest
 from cappunc_cli.files.jobs import Job
+from cappunc_cli.files.marks_from import Carried
 from cappunc_cli.files.storage import (
     PIPE,
     about,
@@ -79,6 +80,8 @@ class Result:
     warnings: tuple[str, ...] = ()
     #: The machine that worked on it, if that was a worker of a cluster.
     node: str = ""
+    #: How far the text of --marks-from agrees with it.
+    carried: Carried | None = None
 
     @property
     def reason(self) -> str:
@@ -97,6 +100,8 @@ class Result:
             entry |= {"reason": self.reason} | ({} if self.error.line is None else {"line": self.error.line})
         if self.fixed is not None and self.fixed.respelled:
             entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.fixed.respelled]
+        if self.carried is not None:
+            entry["marks_from"] = self.carried.entry()
         if self.fixed is not None and self.fixed.rechecked:
             entry["rechecked"] = [(one.line, one.message) for one in self.fixed.rechecked]
         return entry

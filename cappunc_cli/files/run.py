@@ -115,7 +115,7 @@ class Worker:
             self.reporter.begin(job.name)
         try:
             text, encoding = decode(data, self.request.encoding)
-            opened = fixer.open(self.request.read(text, job.source), encoding=encoding)
+            opened = fixer.open(self.request.read(text, job.source), job.name, encoding)
             if job.target is not None and PurePath(job.target).suffix != PurePath(job.source).suffix:
                 refuse_name(job, opened.document)
             new = opened.restore()
@@ -139,6 +139,7 @@ class Worker:
             "; ".join(filter(None, notes)),
             terms,
             made,
+            carried=opened.carried,
         )
 
     def check(self, job: Job, data: bytes | None = None) -> None:

@@ -180,6 +180,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         options=options,
         conventions=conventions,
         lexicon=lexicon,
+        given=[word.given for word in words] if any(word.given is not None for word in words) else (),
     )
 
 
@@ -261,7 +262,7 @@ def _signs(text: str, lexicon: Lexicon) -> list[tuple[int, int]]:
 def _parts(word: Word, signs: Sequence[tuple[int, int]]) -> Iterator[Word]:
     """The parts of a word between its signs; a sign that is a mark belongs to the part before it."""
     text, first = word.text, 0
-    word = replace(word, at=-1, length=0, copies=())  # only the whole word is written to the source
+    word = replace(word, at=-1, length=0, copies=(), given=None)  # only the whole word is written to the source
     for start, stop in signs:
         own = text[first:stop] if strip(text[first:stop])[1].after else text[first:start]
         # No mark comes between a word and the sign after it.

@@ -7,8 +7,9 @@ exactly one number, time of day or year, they all stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -250,3 +251,16 @@ class SpokenNumbers:
 
         numbers = find_numbers(list(map(_Part, parts)), self._code, 0.0)
         return numbers[0] if len(numbers) == 1 and (numbers[0].start, numbers[0].end) == (0, len(parts)) else None
+
+
+def digits_of(words: Sequence[str], code: str) -> str:
+    """The digits of a number that some words spell in a language; "" if they spell none, or text2num cannot tell."""
+    if find_spec("text_to_num") is None:
+        return ""
+    from text_to_num import find_numbers
+
+    try:
+        numbers = find_numbers(list(map(_Part, words)), code, 0.0)
+    except ValueError:  # a language that it does not know
+        return ""
+    return numbers[0].text if len(numbers) == 1 and (numbers[0].start, numbers[0].end) == (0, len(words)) else ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.options import Changes
+from cappunc_cli.cli.options import Changes, OtherFiles
 from cappunc_cli.cli.settings import profile_tables
 from cappunc_cli.cli.usage import (
     RESTORING,
@@ -22,15 +23,19 @@ from cappunc_cli.cli.usage import (
     work_on,
 )
 from cappunc_cli.errors import BadOption, CappuncError, nearest
+from cappunc_cli.features.convert.made_captions import restored
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
 from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
+from cappunc_cli.features.convert.translation import Sentence, sentences
 from cappunc_cli.files.caption_report import write_report
-from cappunc_cli.files.fixer import Opened
+from cappunc_cli.files.fixer import Fixer, Opened
 from cappunc_cli.files.glossary_file import TermCheck
 from cappunc_cli.files.jobs import Job, plan_jobs, refuse_file, refuse_name
+from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.output import Reporter, counted, write_stdout
 from cappunc_cli.files.record import Result, record_at, signature
 from cappunc_cli.files.run import Worker
+from cappunc_cli.files.storage import errors_about, read_text
 from cappunc_cli.formats.shown_cues import FORMATS as REWRAPPED
 from cappunc_cli.layout.caption_profiles import Profiles
 from cappunc_cli.layout.house_style import HouseStyle
@@ -68,7 +73,8 @@ def convert(context: typer.Context, options: ConvertOptions) -> None:
     reporter = make_reporter(context, options.messages)
     jobs = _planned(input_jobs(names, options.inputs, reporter, options.output), kind, names, options)
     named, fps, profile = asked_names(options.speaker), options.inputs.fps, options.ttml_profile or ""
-    converter = Converter(kind, options.speakers, options.times, options.attach, named, fps, profile)
+    suffix = Path(options.output or "").suffix.lower()
+    converter = Converter(kind, options.speakers, options.times, options.attach, named, fps, profile, suffix)
     _make(context, options, jobs, converter.make, reporter)
     if reporter.errors:
         raise typer.Exit(1)
@@ -96,28 +102,49 @@ def captions(context: typer.Context, options: CaptionsOptions) -> None:
     maker = CaptionMaker(kind or "srt", profiles, options.speakers, options.by == "sentence", options.inputs.fps)
     house = HouseStyle(options.case, options.marks, options.periods, options.fillers)
     maker = replace(maker, names=asked_names(options.speaker), house=house)
-    _make(context, options, jobs, maker.rewrap if rewrap else maker.make, reporter)
+    make = maker.rewrap if rewrap else maker.make
+    if options.onto is not None:
+        original = _original(context, options, reporter)
+        make = partial(maker.onto, original=original, name=options.onto)
+    _make(context, options, jobs, make, reporter)
     if report is not None:
         write_report(maker.reports, report)
     if reporter.errors:
         raise typer.Exit(1)
 
 
+def _original(context: typer.Context, options: CaptionsOptions, reporter: Reporter) -> list[Sentence]:
+    """The sentences of the file whose times a translation gets. Raises CappuncError and OSError."""
+    changes, name = Changes(Options(), options.glossary), str(options.onto)
+    request = fix_request(context, options.model, options.inputs, changes, options.others)
+    # The language, the encoding and the format that are named are those of the translation.
+    request = replace(request, lang=AUTO, encoding=None, format=None)
+    with errors_about(name):
+        text, encoding = read_text(name)
+        opened = Fixer(request, reporter.info).open(request.read(text, name), name, encoding, options.restore)
+        document = restored(opened) if options.restore else opened.document
+    return sentences(document, opened.language)
+
+
 def _kind(options: ConvertOptions | CaptionsOptions, kinds: Sequence[str]) -> str | None:
     """The output format, by --to or the name of the output; raises BadParameter if these contradict each other."""
     to, named = options.to, named_kind(options.output, kinds)
-    if to is not None and named not in (None, to):
+    if to not in (None, "sentences") and named not in (None, to):
         raise typer.BadParameter(f"{to} contradicts the name {options.output}, which means {named}", param_hint="--to")
     return to or named
 
 
 def _checked(context: typer.Context, options: CaptionsOptions) -> str | None:
     """The format that `captions` writes, if any is named; raises BadParameter for options that contradict it."""
+    if options.rewrap and options.onto is not None:
+        raise typer.BadParameter("makes other captions and excludes --rewrap", param_hint="--onto")
+    if options.onto is not None:
+        refuse_typed(context, ("by",), "does not apply to --onto, whose captions are parts of sentences")
     if options.rewrap and options.to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
     if options.rewrap:
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
-        unused = (*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given))
+        unused = (*_OF_NEW_CAPTIONS, "speakers_from", *RESTORING, *(name for name, given in asked.items() if given))
         refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
     kind = _kind(options, CAPTION_KINDS)
     if options.speakers == "voice" and not options.rewrap and kind in (None, "srt"):
@@ -130,7 +157,8 @@ def _input_names(context: typer.Context, options: ConvertOptions | CaptionsOptio
     """The names of the inputs; raises BadParameter for options that have no effect or read the same."""
     if not restore:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")
-    refuse_second_read(options.inputs, glossary=options.glossary)
+    onto = options.onto if isinstance(options, CaptionsOptions) else None
+    refuse_second_read(options.inputs, glossary=options.glossary, onto=onto, **options.others.names())
     return input_names(context, options.inputs)
 
 
@@ -162,7 +190,9 @@ def _planned(
         jobs = [replace(job, relative=job.relative.with_suffix(file_suffix(kind))) for job in jobs]
         jobs = _best_of_each(jobs, kind)
     added = _CAPTIONS if isinstance(options, CaptionsOptions) else ""
-    return plan_jobs(jobs, options.output, names, added, [*options.glossary, options.inputs.files_from])
+    also_read = [*options.glossary, options.inputs.files_from, *options.others.names().values()]
+    also_read += [options.onto] if isinstance(options, CaptionsOptions) else []
+    return plan_jobs(jobs, options.output, names, added, also_read)
 
 
 def _make(
@@ -174,9 +204,11 @@ def _make(
 ) -> None:
     """Make and write each file; without restoring no model is used. Failures go to the `reporter`. Raises BadModel."""
     rewrap = isinstance(options, CaptionsOptions) and options.rewrap
-    restore = options.restore and not rewrap
+    other_words = rewrap or (isinstance(options, CaptionsOptions) and options.onto is not None)
+    restore = options.restore and not other_words
     changes = Changes(Options(), options.glossary if restore else ())
-    request = fix_request(context, options.model, options.inputs, changes)
+    others = OtherFiles() if other_words else options.others
+    request = fix_request(context, options.model, options.inputs, changes, others)
     term_check = TermCheck(request.options.glossary)
     how = f"{signature(request) if restore else __version__} {make}"  # whose object is a dataclass
     record = record_at(options.output, jobs, sha256(how.encode()).hexdigest()[:16])

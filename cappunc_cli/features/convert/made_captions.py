@@ -25,6 +25,7 @@ from cappunc_cli.layout.stl_file import stl_captions
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
     from cappunc_cli.files.fixer import Opened
+    from cappunc_cli.files.speakers_from import Speakers
     from cappunc_cli.languages import Language
     from cappunc_cli.layout.caption_profiles import Limits
 
@@ -46,9 +47,9 @@ def restored(found: Opened, attach: bool = False) -> Document:
         if notice.unread:
             raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
     texts = found.restore()
-    if not attach and texts == document.texts:
-        return document
-    return formats.with_texts(document, texts, attach=attach)
+    if attach or texts != document.texts:
+        document = formats.with_texts(document, texts, attach=attach)
+    return found.with_speakers(document)
 
 
 def spread(words: Sequence[Word]) -> tuple[Sequence[Word], str]:
@@ -97,7 +98,7 @@ def cut_captions(
         words, shown, names = [words[i] for i in kept], [shown[i] for i in kept], [names[i] for i in kept]
     turns = [word.turn for word in words]
     if speakers in ("dash", "name"):
-        shown = _labelled(shown, turns, names, speakers)
+        shown = labelled(shown, turns, names, speakers)
     made = cut(words, shown, language, limits, sentences)
     if speakers == "voice":
         made = [replace(caption, speaker=names[caption.first]) for caption in made]
@@ -106,7 +107,7 @@ def cut_captions(
     return made, note
 
 
-def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
+def labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
     """The texts with a dash or the speaker's name before the first word of each turn."""
     dash = "- " if len(set(turns)) > 1 else ""
     heads = [dash if how == "dash" else f"{name}: " if name else "" for name in names]
@@ -114,17 +115,21 @@ def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], 
     return [head * start + text for text, head, start in zip(texts, heads, starts, strict=True)]
 
 
-def own_cues(document: Document, speakers: str, asked: Mapping[str, str]) -> list[Caption] | None:
+def own_cues(
+    document: Document, speakers: str, asked: Mapping[str, str], given: Speakers | None = None
+) -> list[Caption] | None:
     """A file's own cues as captions; None if it has none that can be taken over.
 
     Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`); several
     in one cue always before their words, as a field holds only one. `asked` has the names asked for, by those in the
-    file.
+    file; or `given` ones speak.
     """
     found = shown_cues(document)
     if not found:
         return None
     made, last = [], ""
+    if given is not None:
+        found = [cue._replace(speaker=given.at(cue.start, cue.end), names=()) for cue in found]
     for cue in found:
         lines, runs, names = cue.lines, cue.runs, [asked.get(name, name) for name in cue.names or (cue.speaker,)]
         if speakers == "name" or (cue.names and speakers == "voice"):

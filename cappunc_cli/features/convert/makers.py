@@ -15,6 +15,7 @@ from cappunc_cli.errors import BadInput, WrongUsage
 from cappunc_cli.features.convert.made_captions import (
     caption_file,
     cut_captions,
+    labelled,
     left_out,
     own_cues,
     restored,
@@ -22,6 +23,7 @@ from cappunc_cli.features.convert.made_captions import (
     verify_same,
 )
 from cappunc_cli.features.convert.options import CAPTION_KINDS, ENDS, KINDS, SPEAKERS, TTML_PROFILES
+from cappunc_cli.features.convert.translation import Sentence, onto, sentences, translated_lines, written
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import encode
 from cappunc_cli.files.fixer import Opened
@@ -40,7 +42,7 @@ from cappunc_cli.layout.transcripts import TRANSCRIPTS, transcript, words_json
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.inspection import Report
-    from cappunc_cli.languages import Language
+    from cappunc_cli.files.speakers_from import Speakers
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
 
@@ -50,7 +52,7 @@ Made = tuple[bytes, str]
 
 def file_suffix(kind: str) -> str:
     """The suffix of the files of a format."""
-    return ".sub" if kind == "microdvd" else f".{kind}"
+    return {"microdvd": ".sub", "sentences": ".sentences.txt"}.get(kind, f".{kind}")
 
 
 def named_kind(output: str | None, kinds: Sequence[str]) -> str | None:
@@ -79,12 +81,18 @@ class Converter:
     names: Mapping[str, str] = field(default_factory=dict)
     fps: float | None = None
     ttml_profile: str = ""
+    #: Of sentences: .txt, .tsv or .jsonl.
+    suffix: str = ".txt"
 
     def make(self, found: Opened) -> Made:
         """The new file with all that was shown, in its order. Raises CappuncError."""
         document = restored(found, self.attach)
         if self.kind in CAPTION_KINDS:
-            return self._captions(document, found.language)
+            return self._captions(document, found)
+        if self.kind == "sentences":
+            named = replace(document, speakers=shown_names(document.speakers, self.names) if self.speakers else {})
+            parts = sentences(named, found.language)
+            return new_utf_8(written(parts, self.suffix)), _notes(counted(len(parts), "sentence"), left_out(document))
         shown, words = shown_texts(document), f"{len(document.words):,} words"
         if self.kind == "json":
             kept = {turn: self.names.get(label, label) for turn, label in document.speakers.items()}
@@ -101,9 +109,17 @@ class Converter:
         made = TRANSCRIPTS[self.kind](paragraphs, PurePath(found.name).stem, found.language.code)
         return made if isinstance(made, bytes) else new_utf_8(made), _notes(words, left_out(document))
 
-    def _captions(self, document: Document, language: Language) -> Made:
+    def _asked(self, given: Speakers | None) -> Mapping[str, str]:
+        """The names asked for, and those of other speakers whose labels were given."""
+        if given is None:
+            return self.names
+        labels = dict(enumerate(sorted({turn.speaker for turn in given.turns})))
+        return {labels[i]: name for i, name in shown_names(labels, self.names).items()}
+
+    def _captions(self, document: Document, found: Opened) -> Made:
+        language, given = found.language, found.speakers
         how = "none" if not self.speakers else "voice" if self.kind in VOICED else "name"
-        made = own_cues(document, how, self.names)
+        made = own_cues(document, how, self._asked(given), given)
         notes = [left_out(document, styled=made is not None and self.kind in STYLED)]
         if made is None:
             named = replace(document, speakers=shown_names(document.speakers, self.names))
@@ -146,6 +162,24 @@ class CaptionMaker:
         named = ", ".join(dict.fromkeys(text.strip(",.").lower() for text in fillers))
         without = f"without {counted(len(fillers), 'filler')} ({named})" if fillers else ""
         return caption_file(made, self.kind), _notes(counts, note, without, left_out(document))
+
+    def onto(self, found: Opened, original: Sequence[Sentence], name: str) -> Made:
+        """Captions of a translation in the times of the original's sentences. Raises CappuncError."""
+        language, limits = found.language, self.profiles.of(found.language.code)
+        lines = translated_lines(found.document.source, original, name)
+        turns, names = [one.words[0].turn for one in original], [one.speaker for one in original]
+        shown = labelled(lines, turns, names, self.speakers) if self.speakers in ("dash", "name") else lines
+        made = onto(original, shown, language, limits)
+        if self.speakers == "voice":
+            owners = [name for line, name in zip(shown, names, strict=True) for _ in line.split()]
+            made = [replace(caption, speaker=owners[caption.first]) for caption in made]
+        seen = [word for caption in made for line in caption.lines for word in line.split()]
+        verify_same(seen, " ".join(shown).split(), self.kind)
+        if self.fps is not None:
+            made = on_frames(made, self.fps, limits.gap_frames, limits.longest)
+        report = report_of(found.name, made, language, self.profiles)
+        self.reports.append(report)
+        return caption_file(made, self.kind), f"{counted(len(lines), 'sentence')}, {summary([report])}"
 
     def rewrap(self, found: Opened) -> Made:
         """The same captions with other line breaks. Raises CappuncError."""

@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import Force, GlossaryFiles, Inputs, Messages, ModelOptions, Output, ReportFile
+from cappunc_cli.cli.options import (
+    Force,
+    GlossaryFiles,
+    Inputs,
+    Messages,
+    ModelOptions,
+    OtherFiles,
+    Output,
+    ReportFile,
+)
 from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.layout.house_style import CASES
-from cappunc_cli.options import CHANGE, EXPERT, LIMITS, OUTPUT, Option
+from cappunc_cli.options import CHANGE, EXPERT, FILES, LIMITS, OUTPUT, Option, not_empty
 
 #: Caption formats, those that print paragraphs, and all that `convert` writes.
 CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 TEXT_KINDS = ("txt", "md", "html", "docx")
-KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
+KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json", "sentences")
 TTML_PROFILES = ("ebu-tt-d", "imsc")
 #: Where new captions end, and how they show who speaks.
 ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
@@ -42,6 +51,7 @@ class ConvertOptions:
     inputs: Inputs
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     to: Annotated[
         str | None,
         Option(f"{', '.join(KINDS)} (default: by the name).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True),
@@ -71,12 +81,14 @@ class CaptionsOptions:
     \b
     cappunc captions talk.json                 write talk.captions.srt
     cappunc captions --rewrap talk.srt         change line breaks only
+    cappunc captions es.txt --onto talk.srt --lang es    a translation, by lines
     """
 
     inputs: Inputs
     limits: LimitOptions
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     output: Output = None
     force: Force = False
     to: Annotated[
@@ -106,6 +118,10 @@ class CaptionsOptions:
     periods: Annotated[bool, Option("Without the periods of sentence ends.", OUTPUT, settable=True)] = True
     fillers: Annotated[bool, Option("Without uh, um and the like, which are listed.", OUTPUT, settable=True)] = True
     report: ReportFile = None
+    onto: Annotated[
+        str | None,
+        Option("Put a translation, by lines, in the times of this file.", FILES, metavar="FILE", check=not_empty),
+    ] = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
     glossary: GlossaryFiles = ()

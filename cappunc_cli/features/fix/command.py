@@ -31,7 +31,7 @@ def fix(context: typer.Context, options: FixOptions) -> None:
     """Fix the files that are not up to date; exit with 1 if one of them failed."""
     _check(context, options)
     reporter = make_reporter(context, options.messages)
-    request = fix_request(context, options.model, options.inputs, options.changes)
+    request = fix_request(context, options.model, options.inputs, options.changes, options.others)
     jobs = _jobs(input_names(context, options.inputs), options, reporter)
     request.check()
     mode: Mode = "diff" if options.diff else "in-place" if options.in_place else "force" if options.force else "new"
@@ -69,12 +69,12 @@ def _check(context: typer.Context, options: FixOptions) -> None:
     if options.model.engine != NETWORK:
         why = f"does not apply to --engine {options.model.engine}, which runs in one process"
         refuse_typed(context, ("jobs",), why)
-    refuse_second_read(options.inputs, glossary=options.changes.glossary)
+    refuse_second_read(options.inputs, glossary=options.changes.glossary, **options.others.names())
 
 
 def _jobs(names: list[str], options: FixOptions, reporter: Reporter) -> list[Job]:
     """The jobs with their targets; raises BadOption for targets that cannot be."""
-    also_read = [*options.changes.glossary, options.inputs.files_from]
+    also_read = [*options.changes.glossary, options.inputs.files_from, *options.others.names().values()]
     jobs = input_jobs(names, options.inputs, reporter, options.output)
     if options.in_place:
         jobs = plan_in_place(jobs, lambda note: reporter.failure(note, True), also_read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import Changes, Force, Inputs, Log, Messages, ModelOptions, Output
+from cappunc_cli.cli.options import Changes, Force, Inputs, Log, Messages, ModelOptions, OtherFiles, Output
 from cappunc_cli.options import FILES, SPEED, Option
 
 
@@ -26,6 +26,7 @@ class FixOptions:
     changes: Changes
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     output: Output = None
     in_place: Annotated[bool, Option("Overwrite the input files.", FILES, short="i")] = False
     force: Force = False

@@ -49,7 +49,20 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.serving import require_server
 
 #: The parameters of how the model reads a text, and of which places are listed.
-_OF_THE_MODEL = ("below", "most", "lang", "model", "fast", "device", "engine", "marks", "glossary", "pauses")
+_OF_THE_MODEL = (
+    "below",
+    "most",
+    "lang",
+    "model",
+    "fast",
+    "device",
+    "engine",
+    "marks",
+    "glossary",
+    "marks_from",
+    "speakers_from",
+    "pauses",
+)
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
 
 
@@ -64,9 +77,9 @@ def review(context: typer.Context, options: ReviewOptions) -> None:
         return
     jobs = input_jobs(names, inputs, reporter, results=True)
     changes = Changes(Options(marks=options.marks, pauses=options.pauses), options.glossary)
-    request = fix_request(context, options.model, inputs, changes)
+    request = fix_request(context, options.model, inputs, changes, options.others)
     if options.open_ or html is not None:
-        refuse_file(html, "--html", jobs, [*options.glossary, options.compare])
+        refuse_file(html, "--html", jobs, [*options.glossary, options.compare, *options.others.names().values()])
         _page(jobs, request, options, reporter)
         return
     _list(jobs, request, options, reporter)
@@ -121,7 +134,14 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
     if of_page:
         refuse_typed(context, ("most",), "applies to lists only: a page has all places")
-    refuse_second_read(options.inputs, apply=options.apply, compare=options.compare, glossary=options.glossary)
+        refuse_typed(context, ("marks_from",), "applies to lists only: --compare shows another file on a page")
+    refuse_second_read(
+        options.inputs,
+        apply=options.apply,
+        compare=options.compare,
+        glossary=options.glossary,
+        **options.others.names(),
+    )
 
 
 def _apply(names: Sequence[str], options: ReviewOptions, reporter: Reporter) -> None:
@@ -182,16 +202,19 @@ def _page(jobs: Sequence[Job], request: FixRequest, options: ReviewOptions, repo
 
 
 def _entries(report: Report) -> list[Report]:
-    """The stretches and doubts of a file in word order."""
-    both = [*report["stretches"], *report["doubts"]]
+    """The stretches, doubts and differences of a file in word order."""
+    both = [*report["stretches"], *report["doubts"], *report.get("differences", ())]
     return sorted(both, key=lambda entry: int(entry["word"] if "word" in entry else entry["first_word"]))
 
 
 def _line(report: Report, entry: Report) -> Parts:
+    lines, start, first = entry["lines"], entry["start_ms"], entry.get("word", entry.get("first_word"))
+    where = str(lines[0]) if lines else f"word {first}" if start is None else tenths(start)
+    if "other" in entry:
+        ours, theirs = (f"“{text}”" if text else "nothing" for text in (entry["written"], entry["other"]))
+        return [*line_prefix(report, where), ("differs", WARNING), (f": {ours}, there {theirs}", "")]
     if "word" not in entry:
         return [*span_line(report, entry), ("; cappunc fix restores it", "")]
-    lines, start = entry["lines"], entry["start_ms"]
-    where = str(lines[0]) if lines else f"word {entry['word']}" if start is None else tenths(start)
     written, instead = (f'"{text}"' if text else "none" for text in (entry["written"], entry["instead"]))
     likelier = entry["instead_probability"] > entry["probability"]
     before, _, rest = entry["text"].partition("|")
@@ -209,5 +232,8 @@ def _row(report: Report, entry: Report) -> list[object]:
     """An entry in the order of _COLUMNS; times are `00:04:10.200`."""
     times = {key: "" if (time := entry[f"{key}_ms"]) is None else timestamp(time) for key in ("start", "end")}
     place = {"file": report["file"], **times, "line": entry["lines"][0] if entry["lines"] else ""}
-    told = entry if "word" in entry else {"kind": "stretch", "text": span_text(entry)}
+    if "other" in entry:
+        told: Report = {"kind": "difference", "written": entry["written"], "instead": entry["other"], "text": ""}
+    else:
+        told = entry if "word" in entry else {"kind": "stretch", "text": span_text(entry)}
     return [{**told, **place}.get(column, "") for column in _COLUMNS]

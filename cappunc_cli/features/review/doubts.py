@@ -14,6 +14,7 @@ from cappunc_cli.pages.review_page import word_data
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Opened
+    from cappunc_cli.files.marks_from import Difference
     from cappunc_cli.restoration.decoding.doubts import LowConfidence
     from cappunc_cli.restoration.models.model import Model
     from cappunc_cli.restoration.terms import Glossary
@@ -50,16 +51,33 @@ def review(
 
 
 def places_to_check(opened: Opened, below: float, most: int | None) -> Report:
-    """The `stretches` that lack marks or case, and the `doubts` outside of them."""
+    """The `stretches` that lack marks or case, the `doubts` outside of them, and `differences` from another text."""
     document = opened.document
     if not document.words:
         return {"stretches": [], "doubts": []}
+    others = {} if opened.carried is None else {"differences": _differences(document, opened.carried.differences)}
     text = examine(opened)
     found = text.doubts(below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
-    return {"stretches": span_entries(document, text.missing()), "doubts": _doubt_entries(document, found)}
+    return {"stretches": span_entries(document, text.missing()), "doubts": _doubt_entries(document, found), **others}
+
+
+def _differences(document: Document, found: Sequence[Difference]) -> list[Report]:
+    """Stretches of other words as JSON; where only the other text has words, `last_word` is the one before them."""
+    last = len(document.words) - 1
+    places = positions(document, [(min(one.first, last), max(one.stop, min(one.first, last) + 1)) for one in found])
+    return [
+        {
+            **place,
+            "first_word": one.first + 1,
+            "last_word": one.stop,
+            "written": " ".join(document.texts[one.first : one.stop]),
+            "other": one.other,
+        }
+        for one, place in zip(found, places, strict=True)
+    ]
 
 
 def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[Report]:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Annotated
 
-from cappunc_cli.cli.options import GlossaryFiles, Inputs, Messages, ModelOptions, page_of
+from cappunc_cli.cli.options import GlossaryFiles, Inputs, Messages, ModelOptions, OtherFiles, page_of
 from cappunc_cli.files.storage import PIPE
 from cappunc_cli.options import FILES, OUTPUT, Option
 from cappunc_cli.restoration.options import Marks, Pauses
@@ -32,6 +32,7 @@ class ReviewOptions:
     inputs: Inputs
     model: ModelOptions
     messages: Messages
+    others: OtherFiles
     below: Annotated[
         float, Option("List places below this probability.", OUTPUT, metavar="0..1", least=0, most=1, settable=True)
     ] = 0.7

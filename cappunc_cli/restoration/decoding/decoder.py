@@ -34,6 +34,7 @@ from cappunc_cli.restoration import tuned
 from cappunc_cli.restoration.decoding.breaks import with_allowed_marks
 from cappunc_cli.restoration.decoding.evidence import Evidence, add_lexical_rules, evidence
 from cappunc_cli.restoration.decoding.existing import Missing, find_missing
+from cappunc_cli.restoration.decoding.given import take_over
 from cappunc_cli.restoration.decoding.paired_marks import place_paired_marks
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
@@ -99,9 +100,11 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
     if passage.cues is not None or not set(MARKS) <= set(passage.marks):
         passage = with_allowed_marks(passage)
     known = evidence(passage, missing)
+    if passage.given:
+        passage = take_over(passage, known)
     ruled, _ = add_lexical_rules(passage, known)
     is_settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
-    if is_settled and not (committed or passage.pairs):
+    if is_settled and not (committed or passage.pairs or passage.given):
         return labels
     if committed:
         passage = copy(passage)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from cappunc_cli.document.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 from cappunc_cli.restoration import tuned
+from cappunc_cli.restoration.decoding.given import is_given, set_given_quotes, with_given_openers
 from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Indices, Passage, PlacedMarks, place_marks
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.restoration.models.network import Rows
@@ -116,6 +117,8 @@ def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> PlacedM
     if passage.options.existing == "replace" and language.opening:
         passage = copy(passage)
         passage.labels = _without_opening_marks(passage)
+    if pairs and passage.given:
+        passage = with_given_openers(passage)
     if pairs:
         marks = _close_questions(passage, marks, free)
     placed = place_marks(passage, marks)
@@ -163,11 +166,13 @@ def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
-    scores[_block_existing(passage, ended), 1:] = _NEVER
+    scores[_block_existing(passage, ended) | is_given(passage), 1:] = _NEVER
     scores[0] += _AFTER_OUT
     scores[-1] += _LAST
     path = viterbi(scores, _STEPS)
-    return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
+    opens, closes = np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
+    set_given_quotes(passage, opens, closes)
+    return opens, closes
 
 
 def viterbi(emissions: Rows | Floats, transitions: Floats) -> Indices:
@@ -291,5 +296,8 @@ def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:
     odds = _odds(passage, PairedMark.OPEN_DASH) + tuned.SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     bare = np.array([not label.before for label in passage.labels])
     after_dash = np.array([False, *(mark_of(text) == _DASH for text in after[:-1])])
+    for i, one in enumerate(passage.given):
+        if one is not None:
+            odds[i] = _MAX_ODDS if PairedMark.OPEN_DASH in one.paired else _NEVER
     dashes: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has[WordProperty.NO_WORD]
     return dashes

@@ -20,6 +20,7 @@ from cappunc_cli.document.labels import (
     MIXED,
     TERMINAL,
     UPPER,
+    Given,
     Label,
     PairedMark,
 )
@@ -96,7 +97,7 @@ class Passage:
     speaker changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may
     part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
     of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been output already and cannot
-    change. If the text `continues`, it does not end with the last word.
+    change. If the text `continues`, it does not end with the last word. `given` is what another text says of each word.
     """
 
     bare: Sequence[str]
@@ -113,6 +114,7 @@ class Passage:
     lexicon: Lexicon
     committed: int = 0
     continues: bool = False
+    given: Sequence[Given | None] = ()
     posteriors: Posteriors = field(init=False)
     marks: str = field(init=False)
     asked: frozenset[PairedMark] = field(init=False)
