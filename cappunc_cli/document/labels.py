@@ -42,6 +42,8 @@ _BRACKETS, _BRACKETS_AND_QUOTES = re.compile(r"(?>(?:\s*+[)\]}])*)"), re.compile
 _DOTS = re.compile(r"\.{2,}")
 #: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
 _LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
+#: Greek sigma at the end of a word, where it has another lower case.
+_FINAL_SIGMA = re.compile(r"(?<=[^\W\d_])Σ(?![^\W\d_])")
 
 
 class Case(StrEnum):
@@ -163,6 +165,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    text = _FINAL_SIGMA.sub("ς", text) if "Σ" in text else text
     return "".join([lower if len(lower := c.lower()) == 1 and c not in _LETTER_SIGNS else c for c in text])
 
 
@@ -184,7 +187,9 @@ def capital(bare: str) -> str:
 def upper(bare: str) -> str:
     """Upper-case all letters but a possessive s: `NATO's`."""
     stem = bare[:-2] if len(bare) > 3 and bare[-1] == "s" and bare[-2] in _APOSTROPHES else bare
-    capitals = stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c else c for c in stem])
+    capitals = (
+        stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c or c == "ς" else c for c in stem])
+    )
     return capitals + bare[len(stem) :]
 
 
