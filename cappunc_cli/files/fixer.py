@@ -335,7 +335,8 @@ class Opened:
             output = writable(output, encoding) if narrow else output
         if output != source:
             formats.verify(document, output, diacritics=diacritics)
-        labels = [(strip(a)[1], strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
+        read = self.language.read
+        labels = [(strip(read(a))[1], strip(read(b))[1]) for a, b in zip(old, new, strict=True) if a != b]
         marks = sum(a.signs != b.signs for a, b in labels)
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()

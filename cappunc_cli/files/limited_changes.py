@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cappunc_cli.document.labels import strip
+from cappunc_cli.document.labels import same_letters, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import NAMING, Encoding
@@ -75,7 +75,8 @@ def _encodable(old: str, new: str, encoding: Encoding) -> str:
         return new
 
     def letter(a: str, b: str) -> str:
-        recased = a.upper() if b.isupper() else a.lower()
+        # `I` is no capital of a Turkish `i`.
+        recased = a if same_letters(a, b) else a.upper() if b.isupper() else a.lower()
         return next((c for c in (b, recased) if len(c) == 1 and encoding.has(c)), a)
 
     return f"{label.before}{''.join(map(letter, was.inside(old), label.inside(new)))}{label.after}"
