@@ -157,6 +157,8 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     stripped = [strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
     conventions = options.conventions(model.config)
+    if conventions.read_as:
+        options = replace(options, glossary=options.glossary.read_by(conventions))
     lexicon = model.lexicons[conventions.code]
     if not live and any(label.case is not Case.LOWER for label in labels):
         lexicon = with_witnesses(lexicon, bare, labels)
@@ -180,7 +182,7 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         cue_starts=starts,
         cues=find_cue_breaks(words, gaps) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
-        options=replace(options, glossary=options.glossary.read_by(conventions)),
+        options=options,
         conventions=conventions,
         lexicon=lexicon,
     )

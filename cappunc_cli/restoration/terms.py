@@ -82,9 +82,7 @@ class Glossary:
         return cls(by_first_word)
 
     def read_by(self, language: Language) -> Glossary:
-        """The glossary for words that were read in a language whose `read` changes any."""
-        if not language.read_as:
-            return self
+        """The glossary for words that were read in a language with `Language.read`."""
         by_first_word: dict[str, list[Term]] = {}
         for term in chain.from_iterable(self.terms.values()):
             words = tuple(map(language.read, term.words))
