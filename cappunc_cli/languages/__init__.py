@@ -33,6 +33,9 @@ LANGUAGES = {
     "vi": "Vietnamese",
 }  # fmt: skip
 
+#: Codes of languages or varieties whose texts are taken for those of a language with a data file.
+VARIETIES = {"bs": "hr", "grc": "el", "ms": "id", "nn": "nb", "no": "nb"}
+
 #: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
 UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
 _CODES = {name.lower(): code for code, name in LANGUAGES.items()}
@@ -85,8 +88,10 @@ class Language:
     with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
     (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
     text typed without them lacks. `frequent` words make up about every fourth word of speech in this language, and
-    hardly any of another's. `stl` is its code in EBU STL (appendix of Tech 3264). `numbers` and `apostrophes` are for
-    the spelling options; en.toml describes their sets.
+    hardly any of another's. It is written in one of `scripts`, the first words of Unicode's names of letters. `near`
+    languages are taken for it, and it for them; `telling` words are in none of these. `stl` is its code in EBU STL
+    (appendix of Tech 3264), and `captions` has what is different in the limits of a published guideline, by its name.
+    `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
     prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
@@ -129,7 +134,11 @@ class Language:
     never_first: frozenset[str] = frozenset()
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     apostrophes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    scripts: frozenset[str] = frozenset(("LATIN",))
+    near: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
     stl: str = "00"
+    captions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
@@ -235,6 +244,7 @@ def code_of(name: str) -> str:
     if not plain:
         raise WrongUsage("the name of the language is empty")
     code = _CODES.get(plain, re.split("[-_.]", plain)[0])
+    code = VARIETIES.get(code, code)
     return code if code == "auto" or CODE.fullmatch(code) else name
 
 
