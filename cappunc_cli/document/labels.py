@@ -20,14 +20,17 @@ TERMINAL = ".?!"
 #: The convention of corpora that count three marks only: `! ; …` count as a period, `: —` as a comma.
 FOLD: Mapping[str, str] = MappingProxyType({"!": ".", ";": ".", "…": ".", ":": ",", "—": ","})
 
+#: The Greek semicolon, which after words of other scripts is a bullet.
+_RAISED_DOTS = "·\u0387"
 _SPELLINGS = {
     **dict.fromkeys("–‒―-", "—"),
+    **dict.fromkeys(_RAISED_DOTS, ";"),
     **dict(zip("。，、？！：；", ".,,?!:;", strict=True)),
     **{"\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."},
 }
 #: Every spelling of a mark. A hyphen is one only after a word, so it is not listed here.
-MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
-_MARKS_AFTER = MARK_CHARACTERS | {"-"}
+MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-", *_RAISED_DOTS}
+_MARKS_AFTER = MARK_CHARACTERS | {"-", *_RAISED_DOTS}
 # With the space before a detached mark (`Bonjour !`, `word, —`), which is removed with it.
 _MARK_AFTER = re.compile(rf"\s*+[{re.escape(''.join(_MARKS_AFTER))}]")
 _OPENING = r"[\s\"“”„‟«»‹›‘(\[{¿¡—–*_♪]"
@@ -42,6 +45,10 @@ _BRACKETS, _BRACKETS_AND_QUOTES = re.compile(r"(?>(?:\s*+[)\]}])*)"), re.compile
 _DOTS = re.compile(r"\.{2,}")
 #: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
 _LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
+_TURKISH = frozenset(("iİ", "İi", "ıI", "Iı"))
+_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
+#: Greek sigma at the end of a word, where it has another lower case.
+_FINAL_SIGMA = re.compile(r"(?<=[^\W\d_])Σ(?![^\W\d_])")
 
 
 class Case(StrEnum):
@@ -85,7 +92,7 @@ _OPENING_SIGNS = {
     PairedMark.OPEN_DASH: frozenset("–—―"),
 }
 #: Characters around a word that restoration may add and remove.
-_CHANGEABLE = MARK_CHARACTERS | QUOTES | frozenset(_INVERTED)
+_CHANGEABLE = MARK_CHARACTERS | frozenset(_RAISED_DOTS) | QUOTES | frozenset(_INVERTED)
 
 
 @dataclass(frozen=True)
@@ -176,6 +183,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    text = _FINAL_SIGMA.sub("ς", text) if "Σ" in text else text
     return "".join([lower if len(lower := c.lower()) == 1 and c not in _LETTER_SIGNS else c for c in text])
 
 
@@ -197,8 +205,16 @@ def capital(bare: str) -> str:
 def upper(bare: str) -> str:
     """Upper-case all letters but a possessive s: `NATO's`."""
     stem = bare[:-2] if len(bare) > 3 and bare[-1] == "s" and bare[-2] in _APOSTROPHES else bare
-    capitals = stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c else c for c in stem])
+    capitals = (
+        stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c or c == "ς" else c for c in stem])
+    )
     return capitals + bare[len(stem) :]
+
+
+def same_letters(old: str, new: str) -> bool:
+    """Whether two words have the same letters but for their case, which has other pairs in Turkish."""
+    pairs = zip(old, new, strict=False)
+    return len(old) == len(new) and all(a == b or fold(a) == fold(b) or a + b in _TURKISH for a, b in pairs)
 
 
 def mark_of(after: str) -> str:
@@ -216,7 +232,7 @@ def mark_of(after: str) -> str:
 
 def are_marks(text: str) -> bool:
     """Whether a text consists of marks, without brackets, quotation marks or spaces."""
-    return bool(text) and _MARKS_AFTER.issuperset(text)
+    return bool(text) and text not in _RAISED_DOTS and _MARKS_AFTER.issuperset(text)
 
 
 def is_fixed(c: str) -> bool:
@@ -248,6 +264,7 @@ def _core(text: str) -> tuple[int, int]:
             or c in MARK_CHARACTERS
             or c.isspace()
             or (c in _APOSTROPHES and previous in MARK_CHARACTERS)
+            or (c in _RAISED_DOTS and _GREEK.match(text, start))
             or (c == "-" and (previous == "-" or previous.isspace() or (stop < len(text) and text[stop] == "-")))
         ):
             stop -= 1

@@ -1,7 +1,8 @@
 """Decode and encode files so that all unchanged bytes survive.
 
 The encoding is that of the byte order mark, or the one that the user names, or UTF-8, or what markup declares, or else
-a guess. Where it is a guess, only ASCII changes.
+a guess. Where it is a guess, only ASCII changes, and letters whose case changes alike in all likely encodings: most
+Latin code pages have the capitals of the bytes E0 to FE at C0 to DE.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from encodings.aliases import aliases
 from unicodedata import category
 
+from cappunc_cli.document.labels import same_letters
 from cappunc_cli.errors import BadInput, WrongUsage, nearest
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
@@ -25,15 +27,24 @@ _BOMS = (
 )
 _WESTERN = "àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœß"
 _CENTRAL = "áâäăąćçčďđéęěëíîĺľłńňóôőöŕřśšşťţúůűüýźżžß"
-#: Latin code pages and the non-ASCII letters of their languages; the first wins a tie.
+_BALTIC = "āąčēęėģīįķļņšūųžõäöüß"
+#: Latin code pages and the non-ASCII letters of their languages; the first wins a tie. cp1254 reads ISO 8859-9, too.
 _LATIN = {
     "cp1252": _WESTERN,
     "cp1250": _CENTRAL,
+    "iso8859_2": _CENTRAL,
     "cp1254": "çğıöşüâîû",
-    "cp1257": "āąčēęėģīįķļņšūųžõäöüß",
+    "cp1257": _BALTIC,
+    "iso8859_13": _BALTIC,
     "mac_roman": _WESTERN,
     "cp850": _WESTERN,
     "cp852": _CENTRAL,
+}
+#: Those of Cyrillic and Greek, and the letters that make up most of a text of any of their languages.
+_CYRILLIC, _GREEK = "оеаинтсрвлкмдпу", "αοιετσνηυρπκμλςάόίέή"
+_FREQUENT = {
+    **dict.fromkeys(("cp1251", "koi8_r", "koi8_u", "iso8859_5", "cp866", "mac_cyrillic"), _CYRILLIC),
+    **dict.fromkeys(("cp1253", "iso8859_7", "mac_greek"), _GREEK),
 }
 #: The other legacy code pages that occur in subtitles and transcripts.
 _NOT_LATIN = ["cp1251", "cp1253", "cp1255", "cp1256", "gb18030", "big5", "cp932", "cp949"]
@@ -44,6 +55,9 @@ _SIGNS = frozenset("“”„‘’‚–—…«»‹›¿¡€£°§©®•´�
 _UNKNOWN = "ascii"
 #: Most bytes from which a code page is guessed, and the least share of plausible characters in a likely one.
 _SAMPLE, _FIT = 64 * 1024, 0.7
+#: From this many characters on, only code pages are likely whose share is at most so much lower than the best, and in
+#: which at most this share of the characters is not where words have them.
+_EVIDENCE, _NEAR, _ODD = 60, 0.15, 0.005
 # The declaration at the head of markup: `encoding` in XML, `charset` in HTML and SAMI.
 _DECLARED = re.compile(
     rb"""\A\s*<[^\0]{0,1000}?(?:encoding|charset)\s*=\s*["']?([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE
@@ -74,12 +88,14 @@ NAMING = "name it with --encoding"
 class Encoding:
     """The encoding of a file: a Python codec and its byte order mark, or b''.
 
-    If the codec is a `guess`, characters that are not ASCII may be others than they seem, and are never changed.
+    If the codec is a `guess`, characters that are not ASCII may be others than they seem. `likely` are the code pages
+    of single bytes that it may be, itself included; () if it may be any.
     """
 
     codec: str = "utf-8"
     bom: bytes = b""
     guess: bool = field(default=False, compare=False)
+    likely: tuple[str, ...] = field(default=(), compare=False)
     #: The error handler that preserves bytes which the codec cannot decode.
     errors: str = field(init=False, compare=False)
 
@@ -103,7 +119,15 @@ class Encoding:
         if not self.guess:
             return ""
         read = "unknown encoding" if self.is_unknown else f"read as {self.codec}, which is a guess"
-        return f"{read}: only ASCII letters and marks change; {NAMING}"
+        letters = "letters that change alike in all likely encodings" if self.likely else "ASCII letters"
+        return f"{read}: only {letters} and ASCII marks change; {NAMING}"
+
+    def recases(self, old: str, new: str) -> bool:
+        """Whether a character and its new one differ in case in all likely code pages."""
+        if not self.likely or not self.has(new):
+            return False
+        pairs = ([c.encode(self.codec, self.errors).decode(one, "replace") for c in (old, new)] for one in self.likely)
+        return all(same_letters(*pair) for pair in pairs)
 
     def has(self, character: str) -> bool:
         """Whether the encoding has a character."""
@@ -192,7 +216,9 @@ def _detected(data: bytes) -> Encoding:
             codec = named_codec(found[1].decode())
             if not codec.startswith("utf") and _returns(data, codec):
                 return Encoding(codec)
-    return Encoding(_guessed(data), guess=True)
+    likely = _guessed(data)
+    codec = likely[0] if likely else _guessed_from_few(data)
+    return Encoding(codec, guess=True, likely=tuple(likely))
 
 
 def _shifted(data: bytes) -> str:
@@ -257,14 +283,29 @@ def is_latin(c: str) -> bool:
     return c < "\u0250" or "\u1e00" <= c < "\u1f00"
 
 
-def _guessed(data: bytes) -> str:
-    """The likeliest legacy code page, or ASCII with opaque bytes if none fits."""
-    # Pure ASCII lines are no evidence of a code page.
+def _telling(data: bytes) -> tuple[bytes, bool]:
+    """The lines that are not pure ASCII, which is no evidence of a code page, and whether they are mostly ASCII."""
     telling = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
-    letters = sum(byte < 128 and chr(byte).isalpha() for byte in telling)
-    if letters > sum(byte > 127 for byte in telling):
+    return telling, sum(byte < 128 and chr(byte).isalpha() for byte in telling) > sum(byte > 127 for byte in telling)
+
+
+def _guessed(data: bytes) -> list[str]:
+    """All likely code pages of single bytes, the likeliest first; [] if these are too few or no evidence."""
+    telling, latin = _telling(data)
+    if sum(byte > 127 for byte in telling) < _EVIDENCE:
+        return []
+    pages = _LATIN if latin else _FREQUENT
+    fits = {codec: _fit(telling, codec, pages[codec], _ODD) for codec in pages if _returns(data, codec)}
+    least = max(_FIT, max(fits.values(), default=0.0) - _NEAR)
+    return sorted((codec for codec in fits if fits[codec] >= least), key=lambda codec: -fits[codec])
+
+
+def _guessed_from_few(data: bytes) -> str:
+    """The likeliest legacy code page, or ASCII with opaque bytes if none fits."""
+    telling, latin = _telling(data)
+    if latin:
         # charset_normalizer takes a lone curly quote in an English file for Japanese.
-        fits = {codec: _fit(telling, codec) for codec in _LATIN}
+        fits = {codec: _fit(telling, codec, known) for codec, known in _LATIN.items()}
         likely = sorted((codec for codec in fits if fits[codec] >= _FIT), key=lambda codec: -fits[codec])
     else:
         from charset_normalizer import from_bytes
@@ -274,9 +315,13 @@ def _guessed(data: bytes) -> str:
     return next((codec for codec in likely if _returns(data, codec)), _UNKNOWN)
 
 
-def _fit(telling: bytes, codec: str) -> float:
-    """Share of the non-ASCII characters that are signs, or letters of the code page's languages as words have them."""
+def _fit(telling: bytes, codec: str, known: str, most_odd: float = 1) -> float:
+    """Share of the non-ASCII characters that are signs, or `known` letters as words have them.
+
+    0 if more than `most_odd` of them are capitals, or neither letters nor such signs, right after a letter.
+    """
     text = telling.decode(codec, "replace")
     beyond = [(text[max(i - 1, 0) : i], c) for i, c in enumerate(text) if c > "\x7f"]
-    good = (c in _SIGNS or (c.lower() in _LATIN[codec] and not (left.islower() and c.isupper())) for left, c in beyond)
-    return sum(good) / len(beyond)
+    good = (c in _SIGNS or (c.lower() in known and not (left.islower() and c.isupper())) for left, c in beyond)
+    odd = (left.islower() and not c.islower() and c not in _SIGNS for left, c in beyond)
+    return 0.0 if most_odd < 1 and sum(odd) > most_odd * len(beyond) else sum(good) / len(beyond)

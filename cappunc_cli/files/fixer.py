@@ -17,7 +17,7 @@ from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, W
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
 from cappunc_cli.files.language_detection import AUTO, contradiction, language_of_text, stretches
 from cappunc_cli.files.limited_changes import (
-    changes_more_than_ascii,
+    changes_more_than_case,
     letters_kept,
     limit_changes,
     surroundings,
@@ -353,7 +353,8 @@ class Opened:
         old = document.texts
         output = source = document.source
         notices, diacritics = document.notices, request.diacritics != "keep"
-        narrow = not encoding.codec.startswith("utf")  # Unicode's own encodings have all characters
+        # Unicode's own encodings have all characters, and formats in codes see to theirs themselves.
+        narrow = not (encoding.codec.startswith("utf") or formats.FORMATS[document.format].in_codes)
         if narrow:
             wanted, new = new, limit_changes(old, new, encoding, surroundings(document) if encoding.guess else ())
             if diacritics and (kept := letters_kept(wanted, new, encoding)):
@@ -364,15 +365,16 @@ class Opened:
             output = writable(output, encoding) if narrow else output
         if output != source:
             formats.verify(document, output, diacritics=diacritics)
-        labels = [(strip(a)[1], strip(b)[1]) for a, b in zip(old, new, strict=True) if a != b]
+        read = self.language.read
+        labels = [(strip(read(a))[1], strip(read(b))[1]) for a, b in zip(old, new, strict=True) if a != b]
         marks = sum(a.signs != b.signs for a, b in labels)
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked)
         if old and (request.numbers or request.apostrophes or (request.aliases and request.options.glossary.aliases)):
             fixed = self._with_spelling(fixed)
-        if encoding.guess and changes_more_than_ascii(encode(source, encoding), fixed.data):
-            raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
+        if encoding.guess and changes_more_than_case(encode(source, encoding), fixed.data, encoding):
+            raise BadInput(f"its encoding is uncertain and more than case would change; {NAMING}")
         return fixed
 
     def _with_spelling(self, fixed: Fixed) -> Fixed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,8 +69,8 @@ class ExaminedStretch:
         """The places of the document outside these spans that are less probable than `below`."""
         found = []
         for one in find_low_confidence(self.passage, self.estimate, below):
-            said = (one.written, one.instead)
-            written, instead = (self.read.whole(one.index, text) for text in said) if one.kind == "case" else said
+            whole = partial(self.read.whole, one.index) if one.kind == "case" else self.read.conventions.written
+            written, instead = map(whole, (one.written, one.instead))
             index = self.numbers[self.read.owners[one.index]]
             found.append(replace(one, index=index, written=written, instead=instead))
         return found

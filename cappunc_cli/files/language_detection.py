@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from copy import copy
 from functools import cache
+from math import exp, sqrt
 from typing import TYPE_CHECKING
 from unicodedata import name as name_of
 
 from cappunc_cli.files.encodings import is_latin
-from cappunc_cli.languages import LANGUAGES, language
+from cappunc_cli.languages import LANGUAGES, VARIETIES, language
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -41,9 +41,15 @@ _WORDS_A_LINE = 8
 _MIN_SHARE, _MIN_BLOCKS = 0.02, 2
 #: Change of language: what it costs (nats), and the weight of an n-gram's evidence, since n-grams overlap.
 _SWITCH, _WEIGHT = 4.0, 0.5
+#: What a word counts that tells a language from those near it, as n-grams do (nats); and the least share of the blocks
+#: of a text from which a language near its first one is another one of it.
+_TELLING, _NEAR_SHARE = 12.0, 0.25
 
-#: The languages of scripts that have one.
-_OF_SCRIPT = {"KANA": "ja", "HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
+#: The languages of scripts that have one and no data file.
+_OF_SCRIPT = {"KANA": "ja", "HANGUL": "ko", "CJK": "zh", "THAI": "th", "HEBREW": "he"}
+_LATIN = "LATIN"
+#: In Japanese at least one letter in this many is kana; a Chinese text may quote some.
+_KANA = 10
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
 _DECLARED = re.compile(
     r"(?:\"lang(?:uage)?(?:_code)?\"\s*:\s*\"|^Language:\s*|\blang\s*[=:]\s*[\"']?)([A-Za-z]{2,3})\b",
@@ -75,24 +81,27 @@ def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequ
         return known[0]
     if len(words) < _MIN_WORDS and 2 * english >= len(words):
         return DEFAULT
-    identifier = _identifier()
     text = " ".join(words)
-    ranked = identifier.rank(text)
-    code, certainty = ranked[0]
-    if len(words) < _MIN_WORDS or certainty < _MIN_CERTAINTY:
-        among = tuple(sorted(set(candidates) & set(identifier.labels)))
-        # All languages with a data file are written in Latin script.
-        if is_foreign(text) and LANGUAGES.keys() >= set(among):
-            return str(code)
+    ranked = _ranked(text)
+    code = next(iter(ranked))
+    if len(words) < _MIN_WORDS or ranked[code] < _MIN_CERTAINTY:
+        script = _script(text) if is_foreign(text) else _LATIN
+        among = [one for one in candidates if one in ranked and is_written_in(one, script)]
+        if script != _LATIN and not among:
+            return code
         if len(known) == 1:
             return known[0]
         if not among:
             return DEFAULT
-        otherwise = sum(probability for label, probability in ranked if label in among)
-        if len(words) >= _MIN_WORDS_TOGETHER and otherwise < _MOST_OTHERWISE:
-            return str(code)
-        code, _ = _identifier(among).classify(text)
-    return str(code)
+        if len(words) >= _MIN_WORDS_TOGETHER and sum(ranked[one] for one in {*among}) < _MOST_OTHERWISE:
+            return code
+        return max(among, key=ranked.__getitem__)
+    return code
+
+
+def is_written_in(code: str, script: str) -> bool:
+    """Whether a language, if it has a data file, is written in a script."""
+    return code not in LANGUAGES or script in language(code).scripts
 
 
 def is_foreign(text: str) -> bool:
@@ -102,15 +111,33 @@ def is_foreign(text: str) -> bool:
 
 
 @cache
-def _identifier(among: tuple[str, ...] = (), normalised: bool = True) -> LanguageIdentifier:
-    """The identifier of all languages, or of those named; cached, since restricting it is slower than identifying."""
+def _identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    if not among:
-        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=normalised)
-    restricted = copy(_identifier((), normalised))
-    restricted.set_languages(among)
-    return restricted
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=False)
+
+
+def _scores(text: str) -> dict[str, float]:
+    """The log-probability of each language, the best first.
+
+    Those near the first one are told by their words, which the n-grams of the identifier, made of longer texts, see
+    less of.
+    """
+    scores: dict[str, float] = {}
+    for label, score in _identifier().rank(text):
+        scores.setdefault(VARIETIES.get(str(label), str(label)), float(score))
+    words, own = text.split(), language(next(iter(scores)))
+    for one in (own, *map(language, own.near)):
+        scores[one.code] += _TELLING * sum(map(one.telling.__contains__, words))
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+def _ranked(text: str) -> dict[str, float]:
+    """The probability of each language, the best first; calibrated as the identifier does it."""
+    scores, scale = _scores(text), sqrt(max(len(text.encode()), 1))
+    best = next(iter(scores.values()))
+    weights = {code: exp((score - best) / scale) for code, score in scores.items()}
+    return {code: weight / sum(weights.values()) for code, weight in weights.items()}
 
 
 def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str:
@@ -127,17 +154,16 @@ def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str
 
 
 def _best(text: str, codes: Sequence[str]) -> str:
-    among = tuple(sorted(set(codes) & set(_identifier().labels)))
-    return str(_identifier(among).classify(text)[0]) if among else codes[0]
+    return next((code for code in _scores(text) if code in codes), codes[0])
 
 
 def stretches(document: Document, codes: Sequence[str], only: bool = False) -> list[tuple[str, list[int]]]:
     """The languages of a document that has several, each with the numbers of the words of a stretch; [] for one.
 
     A line, or a cue without line breaks, has one language: that which the file declares for its words, or else that
-    which is detected. Short lines go with their neighbours unless they are clearly in another language. Lines in other
-    scripts than Latin have the language that the identifier finds, whatever the `codes`; with `only`, all others have
-    one of these.
+    which is detected. Short lines go with their neighbours unless they are clearly in another language. Lines in a
+    script in which none of the `codes` is written have the language that the identifier finds; with `only`, all others
+    have one of these.
     """
     lines = _lines(document)
     said = [document.languages.get(line[0], "") for line in lines]
@@ -145,21 +171,25 @@ def stretches(document: Document, codes: Sequence[str], only: bool = False) -> l
     cues = [document.words[line[0]].cue for line in lines]
     positions = [i - cues.index(cue, max(i - 8, 0)) for i, cue in enumerate(cues)]
     texts = [" ".join(document.words[i].text.lower() for i in line) for line in lines]
-    foreign = [i not in declared and is_foreign(text) for i, text in enumerate(texts)]
-    latin = [i for i, other in enumerate(foreign) if not other and i not in declared]
-    if only and len(codes) == 1:
-        languages = list(codes)
-    else:
-        languages = _languages([positions[i] for i in latin], [texts[i] for i in latin], codes, only)
-    if len(languages) < 2 and not any(foreign) and not declared:
-        return []
-    labelled = _labelled([texts[i] for i in latin], [positions[i] for i in latin], languages)
-    found = declared | dict(zip(latin, labelled, strict=True))
-    scripts = {i: _script(texts[i]) for i, other in enumerate(foreign) if other}
-    for script in set(scripts.values()):
+    found = dict(declared)
+    scripts = {i: _script(text) if is_foreign(text) else _LATIN for i, text in enumerate(texts) if i not in declared}
+    for script in sorted(set(scripts.values())):
         own = [i for i in scripts if scripts[i] == script]
-        code = _OF_SCRIPT.get(script) or str(_identifier().classify(" ".join(texts[i] for i in own))[0])
-        found |= dict.fromkeys(own, code)
+        at, said_there = [positions[i] for i in own], [texts[i] for i in own]
+        among = [code for code in codes if is_written_in(code, script)]
+        if script == _LATIN and 2 * len(own) < len(lines) and _is_short(said_there):
+            continue  # numbers and names among lines in another script
+        if only and len(among) == 1:
+            languages = among
+        elif among:
+            languages = _languages(at, said_there, among, only)
+        else:
+            languages = [_OF_SCRIPT.get(script) or next(iter(_scores(" ".join(said_there))))]
+        if len(languages) < 2 and len(own) == len(lines) and among:
+            return []
+        found |= dict(zip(own, _labelled(said_there, at, languages), strict=True))
+    for i in sorted(scripts.keys() - found.keys()):
+        found[i] = found[i - 1] if i else found[min(found)]
     parts = _joined(lines, found)
     # A text in another language than the only one that was named is told.
     return [] if len(codes) > 1 and len({code for code, _ in parts}) < 2 else parts
@@ -208,12 +238,16 @@ def _languages(positions: Sequence[int], texts: Sequence[str], codes: Sequence[s
     counts: Counter[str] = Counter()
     for one in blocks:
         text = " ".join(one)
-        (code, certainty), *_ = _identifier().rank(text)
+        code, certainty = next(iter(_ranked(text).items()))
         if only:
             counts[_best(text, codes)] += 1
         elif certainty >= _MIN_CERTAINTY and len(one) >= _MIN_WORDS_TOGETHER:
-            counts[str(code)] += 1
-    return [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
+            counts[code] += 1
+    found = [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
+    if len(found) < 2:
+        return found
+    near, enough = language(found[0]).near, _NEAR_SHARE * counts[found[0]]
+    return [code for code in found if code not in near or counts[code] >= enough]
 
 
 def _labelled(texts: Sequence[str], positions: Sequence[int], languages: Sequence[str]) -> list[str]:
@@ -224,12 +258,12 @@ def _labelled(texts: Sequence[str], positions: Sequence[int], languages: Sequenc
     """
     if len(languages) < 2:
         return [languages[0] if languages else DEFAULT] * len(texts)
-    identifier = _identifier(tuple(sorted(languages)), False)
     scores: list[dict[str, float]] = []
     for text in texts:
-        ranked = identifier.rank(text)
+        ranked = {code: score for code, score in _scores(text).items() if code in languages}
         # Relative to the best: a text without any known n-gram has a score that no sum survives.
-        scores.append({str(code): _WEIGHT * float(score - ranked[0][1]) for code, score in ranked})
+        best = max(ranked.values())
+        scores.append({code: _WEIGHT * (score - best) for code, score in ranked.items()})
     numbers = range(len(texts))
     orders = (numbers, sorted(numbers, key=positions.__getitem__))
     _, found = max((_best_sequence(scores, order, languages) for order in orders), key=lambda one: one[0])
@@ -259,7 +293,13 @@ def _best_sequence(
 def _script(text: str) -> str:
     """The script of most letters that are not Latin: `CYRILLIC`, `CJK`; Japanese is told by its kana."""
     scripts = Counter(name_of(c, "").split(" ")[0].split("-")[0] for c in text if c.isalpha() and not is_latin(c))
-    return "KANA" if scripts["HIRAGANA"] + scripts["KATAKANA"] else scripts.most_common(1)[0][0]
+    kana, most = scripts["HIRAGANA"] + scripts["KATAKANA"], scripts.most_common(1)[0]
+    return "KANA" if kana == most[1] or (most[0] == "CJK" and kana * _KANA >= most[1]) else most[0]
+
+
+def _is_short(texts: Sequence[str]) -> bool:
+    """Whether lines have too few words to tell a language."""
+    return sum(any(map(str.isalpha, word)) for text in texts for word in text.split()) < _MIN_WORDS_TOGETHER
 
 
 def _joined(lines: Sequence[Sequence[int]], found: dict[int, str]) -> list[tuple[str, list[int]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cappunc_cli.document.labels import strip
+from cappunc_cli.document.labels import same_letters, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
 from cappunc_cli.files.encodings import NAMING, Encoding
@@ -43,25 +43,27 @@ def limit_changes(
     `around` are the characters before and after each word in the file, "" for none; only a guess needs them.
     """
     if encoding.guess:
-        return list(map(_ascii_changes, old, new, around))
+        return [_alike(*row, encoding) for row in zip(old, new, around, strict=True)]
     return [b if a == b or b.isascii() else _encodable(a, b, encoding) for a, b in zip(old, new, strict=True)]
 
 
-def _ascii_changes(old: str, new: str, around: tuple[str, str]) -> str:
-    """The new text of a word with no change to what is not ASCII, nor between it and what follows.
+def _alike(old: str, new: str, around: tuple[str, str], encoding: Encoding) -> str:
+    """The new text of a word with no change but of case to what is not ASCII, and none between it and what follows.
 
-    That may be the second byte of an East Asian character: an ASCII letter, or `|`.
+    That may be the second byte of an East Asian character, unless all likely encodings have single bytes: an ASCII
+    letter, or `|`.
     """
     (bare, was), (new_bare, label) = strip(old), strip(new)
     if old == new or len(bare) != len(new_bare):
         return old
     core, left, right = was.inside(old), around[0] + was.before, was.after + around[1]
     pairs = zip(f"{left[-1:] or ' '}{core}", core, label.inside(new), strict=False)
-    letters = "".join(b if f"{one}{a}{b}".isascii() else a for one, a, b in pairs)
+    single = len(encoding.likely) > 0
+    letters = "".join(b if f"{one}{a}{b}".isascii() or encoding.recases(a, b) else a for one, a, b in pairs)
     before = _in_ascii(label.before) if left.isascii() else was.before
-    follows = right.isascii() and (right < "@" or core[-1:].isascii())
+    follows = right.isascii() and (single or right < "@" or core[-1:].isascii())
     text = f"{before}{letters}{_in_ascii(label.after) if follows else was.after}"
-    return text if strip(text)[0] == bare else old
+    return text if same_letters(strip(text)[1].inside(text), core) else old
 
 
 def _in_ascii(marks: str) -> str:
@@ -75,14 +77,21 @@ def _encodable(old: str, new: str, encoding: Encoding) -> str:
         return new
 
     def letter(a: str, b: str) -> str:
-        recased = a.upper() if b.isupper() else a.lower()
+        # `I` is no capital of a Turkish `i`.
+        recased = a if same_letters(a, b) else a.upper() if b.isupper() else a.lower()
         return next((c for c in (b, recased) if len(c) == 1 and encoding.has(c)), a)
 
     return f"{label.before}{''.join(map(letter, was.inside(old), label.inside(new)))}{label.after}"
 
 
-def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
-    """Whether any character that is not ASCII, or that may be half of one that is not, differs."""
+def changes_more_than_case(source: bytes, output: bytes, encoding: Encoding) -> bool:
+    """Whether, in any likely encoding, letters differ in more than case.
+
+    Without any, whether a character differs that is not ASCII, or that may be half of one that is not.
+    """
+    if encoding.likely:
+        texts = ([data.decode(one, "replace") for data in (source, output)] for one in encoding.likely)
+        return not all(same_letters(*("".join(filter(str.isalpha, text)) for text in pair)) for pair in texts)
     return _UNCERTAIN.findall(source) != _UNCERTAIN.findall(output)
 
 

@@ -54,7 +54,8 @@ class EbuStl(EncodedFormat):
         edits: list[Edit] = []
         ends = True  # whether the mark of the word before could be written, so that the next one may begin a sentence
         for word, text in zip(document.words, texts, strict=True):
-            if text == word.text or (not ends and strip(text)[1].case != strip(word.text)[1].case):
+            recased = strip(text)[1].inside(text) != strip(word.text)[1].inside(word.text)
+            if text == word.text or (recased and not ends):
                 ends = True
                 continue
             own = [characters[at] for span in word.places[0] for at in range(*span) if at in characters]

@@ -16,7 +16,7 @@ from dataclasses import replace
 from cappunc_cli.document.labels import dress, strip
 from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.speech import scan
-from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_around, splice
+from cappunc_cli.formats.splice import aligned_blocks, at_copy, edits, same_around, same_word, splice
 
 #: A new text of a word that may be misread wherever it is: a colon, or a dash before it.
 RISKY = re.compile("[—–―]|.*?[:：]", re.DOTALL)
@@ -65,9 +65,8 @@ def _misread(document: Document, region: Span, places: Sequence[Place], texts: S
 
 def _as_before(old: str, new: str) -> str:
     """The old text, but with the letters of the new one where they differ (`--diacritics`)."""
-    bare, label = strip(old)
-    letters = strip(new)[0]
-    return old if letters == bare or label.form else dress(letters, label)
+    label = strip(old)[1]
+    return old if label.form or same_word(old, new) else dress(strip(new)[0], label)
 
 
 def _without_new_colon(old: str, new: str) -> str:

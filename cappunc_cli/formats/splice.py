@@ -16,7 +16,7 @@ from io import StringIO
 from operator import itemgetter
 from unicodedata import combining, normalize
 
-from cappunc_cli.document.labels import QUOTES, fixed_parts, is_fixed, strip
+from cappunc_cli.document.labels import QUOTES, fixed_parts, is_fixed, same_letters, strip
 from cappunc_cli.document.words import Copy, Document, Span
 from cappunc_cli.formats.markup import units
 
@@ -37,9 +37,9 @@ Edit = tuple[int, int, str]
 
 def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
     """Whether two written words differ at most in marks and case; with `diacritics`, in those, too."""
-    before, after = strip(old)[0], strip(new)[0]
+    (before, old_label), (after, new_label) = strip(old), strip(new)
     if before == after or not diacritics:
-        return before == after
+        return before == after or same_letters(old_label.inside(old), new_label.inside(new))
     plain = [[c for c in normalize("NFD", bare) if not combining(c)] for bare in (before, after)]
     return plain[0] == plain[1]
 

@@ -25,9 +25,16 @@ CODE = re.compile(r"[a-z]{2,3}")
 
 #: The codes and English names of the languages with a data file.
 LANGUAGES = {
-    "ca": "Catalan", "de": "German", "en": "English", "es": "Spanish", "eu": "Basque", "fr": "French",
-    "it": "Italian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "vi": "Vietnamese",
+    "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
+    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fi": "Finnish", "fr": "French", "gl": "Galician",
+    "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "lt": "Lithuanian", "lv": "Latvian",
+    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
+    "sk": "Slovak", "sl": "Slovene", "sr": "Serbian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian",
+    "vi": "Vietnamese",
 }  # fmt: skip
+
+#: Codes of languages or varieties whose texts are taken for those of a language with a data file.
+VARIETIES = {"bs": "hr", "grc": "el", "ms": "id", "nn": "nb", "no": "nb"}
 
 #: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
 UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
@@ -54,6 +61,10 @@ _APOSTROPHE = re.compile("['’]")
 class Language:
     """Conventions of one written language; all its words are bare (lower case, NFC, `'`).
 
+    A text is read with the characters of `read_as` for those that mean something else in this language than in others:
+    the Greek question mark `;`, the Turkish pairs of cases `İ` `i` and `I` `ı`. Nothing is lost and no length changes,
+    so that `written` is the inverse of `read`. Labels, models, lexicons and the words below know only what is read.
+
     `opening` are the marks that open what `?` and `!` close, in this order. `quotes` open and close a quotation; with
     `quoted_stops` a comma or period goes inside the closing quote, as in English (`?` and `!` go where the question
     is). `spaced` marks take a no-break space before them, as in French.
@@ -77,7 +88,10 @@ class Language:
     with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
     (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
     text typed without them lacks. `frequent` words make up about every fourth word of speech in this language, and
-    hardly any of another's. `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
+    hardly any of another's. It is written in one of `scripts`, the first words of Unicode's names of letters. `near`
+    languages are taken for it, and it for them; `telling` words are in none of these. `stl` is its code in EBU STL
+    (appendix of Tech 3264), and `captions` has what is different in the limits of a published guideline, by its name.
+    `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
     prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
@@ -87,6 +101,7 @@ class Language:
 
     code: str
     name: str
+    read_as: Mapping[str, str] = field(default_factory=dict)
     marks: str = ",.?!:;—…"
     opening: str = ""
     quotes: tuple[str, str] = ("“", "”")
@@ -119,9 +134,22 @@ class Language:
     never_first: frozenset[str] = frozenset()
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     apostrophes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    scripts: frozenset[str] = frozenset(("LATIN",))
+    near: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
+    stl: str = "00"
+    captions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
+
+    def read(self, text: str) -> str:
+        """A text of this language with the characters by which labels and models know its marks and cases."""
+        return _replaced(text, self.read_as) if self.read_as else text
+
+    def written(self, text: str) -> str:
+        """The inverse of `read`."""
+        return _replaced(text, {new: old for old, new in self.read_as.items()}) if self.read_as else text
 
     def spelled(self, word: str) -> str:
         """Normalise a word for look-up: NFC, one encoding per letter, ASCII apostrophe and hyphen."""
@@ -174,12 +202,20 @@ def written_forms(forms: str) -> dict[str, str]:
 UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s kJ/mol")
 
 
+def _replaced(text: str, characters: Mapping[str, str]) -> str:
+    """A text with other characters; the first that fits counts."""
+    return re.sub("|".join(map(re.escape, characters)), lambda found: characters[found[0]], text)
+
+
 @cache
 def language(code: str) -> Language:
     """The conventions of a language by its code; the defaults for a code without a file."""
     if code not in LANGUAGES:
         return Language(code, code)
-    table = tomllib.loads(Path(__file__).with_name(f"{code}.toml").read_text("utf-8"))
+    text = Path(__file__).with_name(f"{code}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    if read_as := table.get("read_as"):  # at the end of the file, whose words are read so, too
+        table = {**tomllib.loads(_replaced(text.partition("[read_as]")[0], read_as)), "read_as": read_as}
     dotted, titles = _set(table.pop("dotted", "")), _set(table.get("titles", ""))
     table["abbreviations"] = _set(table["abbreviations"]) | dotted | titles
     table["never_upper"] = _set(table.get("never_upper", "")) | dotted
@@ -208,6 +244,7 @@ def code_of(name: str) -> str:
     if not plain:
         raise WrongUsage("the name of the language is empty")
     code = _CODES.get(plain, re.split("[-_.]", plain)[0])
+    code = VARIETIES.get(code, code)
     return code if code == "auto" or CODE.fullmatch(code) else name
 
 

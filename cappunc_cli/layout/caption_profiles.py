@@ -1,7 +1,8 @@
 """The limits of captions, by guideline: those published, one TOML file each in profiles/, and the user's own.
 
-A profile has the names of the options (`cps`, `min-gap`) as keys, and in a table for each language what is different
-there (`[es]`). In a settings file, `[profiles.house]` may extend one: `extends = "netflix"`.
+A profile has the names of the options (`cps`, `min-gap`) as keys. What a guideline says of a language is in the file of
+that language; a user's profile has a table for each (`[es]`). In a settings file, `[profiles.house]` may extend one:
+`extends = "netflix"`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cappunc_cli.errors import WrongUsage, nearest
+from cappunc_cli.languages import language as conventions
 from cappunc_cli.options import LIMITS, Option, described
 
 
@@ -115,7 +117,9 @@ def _merged(name: str, language: str, own: Mapping[str, Mapping[str, Any]], belo
         _check(name, table, file)
         values = _merged(table.get("extends", "netflix"), language, own, (*below, name))
     elif name in profile_names():
-        table, values = tomllib.loads((_PUBLISHED / f"{name}.toml").read_text("utf-8")), {}
+        # What is different in a language stands in its own file.
+        values = tomllib.loads((_PUBLISHED / f"{name}.toml").read_text("utf-8"))
+        table = conventions(language).captions.get(name, {})
     elif name in below:
         raise WrongUsage(f"[profiles.{name}] extends itself", own[name]["file"])
     else:

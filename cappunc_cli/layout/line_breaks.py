@@ -36,7 +36,7 @@ _NAMES = (Case.CAPITAL, Case.MIXED)
 
 def break_qualities(texts: Sequence[str], language: Language) -> list[BreakQuality]:
     """Rate a break after each word; the last word counts as the end of a sentence."""
-    known = [(language.spelled(bare), label) for bare, label in map(strip, texts)]
+    known = [(language.spelled(bare), label) for bare, label in map(strip, map(language.read, texts))]
     between = [_place(*one, *other, language) for one, other in pairwise(known)]
     return [*between, BreakQuality.SENTENCE] if known else []
 
@@ -141,6 +141,6 @@ class LineBreaker:
 
 def ends_sentence(text: str, language: Language) -> bool:
     """Whether a sentence ends with this word; the period of an abbreviation or initial ends none."""
-    bare, label = strip(text)
+    bare, label = strip(language.read(text))
     shortened = label.mark == "." and language.shortens(language.spelled(bare), label.case is Case.CAPITAL)
     return label.mark != "" and label.mark in TERMINAL and not shortened

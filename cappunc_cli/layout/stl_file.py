@@ -11,15 +11,11 @@ from operator import itemgetter
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.ebu_stl import CODE_TABLES, encoded
+from cappunc_cli.languages import language
 from cappunc_cli.layout.frames import Writing
 from cappunc_cli.layout.segmentation import Caption
 
 _FIELD, _PADDING, _NEWLINE = 112, "\x8f", "\x8a"
-#: Codes of languages, from the appendix of Tech 3264.
-_LANGUAGES = {
-    "ca": "03", "de": "08", "en": "09", "es": "0A", "eu": "0D", "fr": "0F", "it": "15", "nl": "1D", "pl": "20",
-    "pt": "21", "ro": "22",
-}  # fmt: skip
 #: The lowest row of teletext.
 _LAST_ROW = 23
 #: An overlap of so many frames at most is not meant to be seen.
@@ -117,7 +113,7 @@ def _header(table: str, writing: Writing, subtitles: int, blocks: int, first: Se
     titles = " " * (6 * 32 + 16)
     begin = "".join(f"{part:02}" for part in first)
     head = (
-        f"850STL{writing.fps}.010{table}{_LANGUAGES.get(writing.language, '00')}{titles}{today}{today}00"
+        f"850STL{writing.fps}.010{table}{language(writing.language).stl}{titles}{today}{today}00"
         f"{blocks:05}{subtitles:05}00140231{'0' * 8}{begin}11"
     )
     return head.ljust(1024)

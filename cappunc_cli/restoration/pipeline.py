@@ -15,6 +15,7 @@ import numpy as np
 
 from cappunc_cli.document.labels import Case, dress, fold, strip
 from cappunc_cli.document.words import LONGEST_PAUSE, Word, line_ends, pauses, turn_ends
+from cappunc_cli.languages import Language
 from cappunc_cli.options import require
 from cappunc_cli.restoration.decoding.breaks import find_cue_breaks, part_turns
 from cappunc_cli.restoration.decoding.decoder import decode
@@ -65,13 +66,15 @@ def restore(
     for time in {type(time): time for word in words for time in (word.start, word.end)}.values():
         require("a time", time, (Integral, NoneType), "whole milliseconds or None")
     read = as_read(words, model, options)
-    new = rewrite(read.parts, probabilities(read.parts, model, options, progress), model, options)
-    return read.joined(new) if read.signs else new
+    return read.joined(rewrite(read.parts, probabilities(read.parts, model, options, progress), model, options))
 
 
 def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
     """The words as the model reads them: in parts where they are glued, and in paragraphs. Raises CappuncError."""
-    lexicon = model.lexicons[options.conventions(model.config).code]
+    conventions = options.conventions(model.config)
+    lexicon = model.lexicons[conventions.code]
+    if conventions.read_as:
+        words = [replace(word, text=conventions.read(word.text)) for word in words]
     glued = [(i, word.text) for i, word in enumerate(words) if not word.text.isalpha()]
     signs = {i: found for i, text in glued if (found := _signs(text, lexicon))}
     parts: Sequence[Word] = words
@@ -81,7 +84,7 @@ def as_read(words: Sequence[Word], model: Model, options: Options) -> Parted:
         parts, owners = list(chain(*split_up)), [i for i, own in enumerate(split_up) for _ in own]
     if any(word.blank_before for word in words):
         parts = _with_paragraphs(parts, model, options)
-    return Parted(words, parts, owners, signs)
+    return Parted(words, parts, owners, signs, conventions)
 
 
 def _with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
@@ -154,6 +157,8 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
     stripped = [strip(word.text) for word in words]
     bare, labels = [bare for bare, _ in stripped], [label for _, label in stripped]
     conventions = options.conventions(model.config)
+    if conventions.read_as:
+        options = replace(options, glossary=options.glossary.read_by(conventions))
     lexicon = model.lexicons[conventions.code]
     if not live and any(label.case is not Case.LOWER for label in labels):
         lexicon = with_witnesses(lexicon, bare, labels)
@@ -219,6 +224,7 @@ class Parted:
     parts: Sequence[Word]
     owners: Sequence[int]
     signs: Mapping[int, Sequence[tuple[int, int]]]
+    conventions: Language
 
     @property
     def bare(self) -> tuple[str, ...]:
@@ -226,20 +232,23 @@ class Parted:
         return tuple(strip(part.text)[0] for part in self.parts)
 
     def whole(self, part: int, text: str) -> str:
-        """The word of a part without its marks, if the part without its own were `text`."""
+        """The word of a part without its marks, as a file has it, if the part without its own were `text`."""
         owner = self.owners[part]
         if owner not in self.signs:
-            return text
+            return self.conventions.written(text)
         first = bisect_left(self.owners, owner)
         texts = [one.text for one in self.parts[first : first + len(self.signs[owner]) + 1]]
         label = strip(texts[part - first])[1]
         texts[part - first] = f"{label.before}{text}{label.after}"
-        return strip(self.words[owner].text)[1].inside(self._glued(owner, iter(texts)))
+        whole = strip(self.words[owner].text)[1].inside(self._glued(owner, iter(texts)))
+        return self.conventions.written(whole)
 
     def joined(self, texts: Sequence[str]) -> list[str]:
-        """One text for each word, given those of the parts."""
-        rest = iter(texts)
-        return [self._glued(i, rest) for i in range(len(self.words))]
+        """One text for each word, as a file has it, given those of the parts."""
+        written, rest = self.conventions.written, iter(texts)
+        if not self.signs:
+            return list(map(written, texts)) if self.conventions.read_as else list(texts)
+        return [written(self._glued(i, rest)) for i in range(len(self.words))]
 
     def _glued(self, number: int, texts: Iterator[str]) -> str:
         """The next text of a word, given those of its parts; the word itself if its letters would change."""

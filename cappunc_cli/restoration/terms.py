@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
 from xml.etree import ElementTree
 
 from cappunc_cli.document.labels import Label, fold, strip
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.languages import TYPEWRITER
+from cappunc_cli.languages import TYPEWRITER, Language
 
 #: Endings that are not part of a term: `iPhone's`, `the Smiths'`.
 _ENDINGS = ("'s", "'")
@@ -86,6 +86,14 @@ class Glossary:
         for key in sorted(by_key, key=len, reverse=True):
             by_first_word.setdefault(key[0], []).append(by_key[key])
         return cls(by_first_word, aliases)
+
+    def read_by(self, language: Language) -> Glossary:
+        """The glossary for words that were read in a language with `Language.read`."""
+        by_first_word: dict[str, list[Term]] = {}
+        for term in chain.from_iterable(self.terms.values()):
+            words = tuple(map(language.read, term.words))
+            by_first_word.setdefault(_key(words[0]), []).append(replace(term, words=words))
+        return Glossary(by_first_word, self.aliases)
 
     def matches(self, bare: Sequence[str], labels: Sequence[Label]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield (index of the first word, spelling of its words) for each term in a text, from left to right.

@@ -508,10 +508,10 @@ def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, call: str, message: s
             "terms.docx: is not a text file\n",
         ),
         (
-            "sv.txt",
-            "tack för att ni kom hit idag vi ska tala om läget i sverige och om vad som händer nästa år".encode(),
+            "is.txt",
+            "takk fyrir að koma hingað í dag við ætlum að tala um stöðuna og um það sem gerist á næsta ári".encode(),
             "fix -o -",
-            "sv.txt: looks like sv: no model for sv (languages: ",
+            "is.txt: looks like is: no model for is (languages: ",
         ),
     ],
 )

@@ -110,10 +110,20 @@ def test_english_is_detected_and_is_the_default() -> None:
         ("was ist das denn für eine komische frage", "de"),
         ("tell me where the old station is", "en"),
         ("no sé qué decirte de todo esto", "es"),
-        # Danish or Norwegian; Serbian, Croatian or Bosnian; other scripts: languages without a model.
-        ("hunden er god og katten er dårlig men vi går hjem i dag", None),
-        ("ovo je dobra kuća i mi idemo na more jer je vruće danas", None),
-        *((text, None) for text in ("привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου")),
+        ("тебе не кажется что он опоздал", "ru"),
+        ("чому ти нічого мені не сказав", "uk"),
+        ("γεια σου φίλε μου", "el"),
+        ("hvad har du gjort med mig", "da"),
+        ("hva har du gjort med meg nå", "nb"),
+        ("gdje je tvoj prijatelj i tko je ovaj čovjek", "hr"),
+        ("gde je tvoj prijatelj i ko je ovaj čovek", "sr"),
+        ("где је твој пријатељ и ко је овај човек", "sr"),
+        ("bu akşam bizimle gelmek istemediğini söyledi", "tr"),
+        ("kamu mau pergi ke mana malam ini", "id"),
+        ("unha muller que non coñezo chamou á porta", "gl"),
+        # Icelandic, and other scripts: languages without a model.
+        ("ég veit ekki hvað þú ert að tala um", None),
+        *((text, None) for text in ("مرحبا كيف حالك", "今天天气很好", "안녕하세요 친구")),
     ],
 )
 def test_the_language_of_a_single_line_is_detected(text: str, found: str | None) -> None:

@@ -147,8 +147,8 @@ def test_english_lines(lines: str) -> None:
         ("ro", "casa pentru", BreakQuality.PHRASE),
         ("vi", "những người", BreakQuality.BOUND),
         ("vi", "nhà và", BreakQuality.PHRASE),
-        ("sv", "ett hus", BreakQuality.WORD),
-        ("sv", "hus, ett", BreakQuality.CLAUSE),
+        ("is", "eitt hús", BreakQuality.WORD),
+        ("is", "hús, eitt", BreakQuality.CLAUSE),
         ("fr", "la maison", BreakQuality.BOUND),
     ],
 )

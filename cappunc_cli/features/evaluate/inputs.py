@@ -15,6 +15,7 @@ from cappunc_cli.evaluation import Sample
 from cappunc_cli.files.jobs import fixed_name
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import errors_about, read_unpacked
+from cappunc_cli.languages import Language
 
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
@@ -26,14 +27,16 @@ class Source:
     name: str
     words: Sequence[Word]
 
-    def stripped(self) -> list[Word]:
+    def stripped(self, language: Language | None = None) -> list[Word]:
         """The words that the model gets."""
-        return bare(self.words)
+        return bare(self.words, language)
 
 
-def bare(words: Sequence[Word]) -> list[Word]:
+def bare(words: Sequence[Word], language: Language | None = None) -> list[Word]:
     """Words as a recogniser writes them: lower case, no marks; times and turns are kept."""
-    return [replace(word, text=strip(word.text)[0]) for word in words]
+    if language is None or not language.read_as:
+        return [replace(word, text=strip(word.text)[0]) for word in words]
+    return [replace(word, text=language.written(strip(language.read(word.text))[0])) for word in words]
 
 
 #: Reads the documents of a file; models/lab reads other files than transcripts, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from cappunc_cli.files.language_detection import AUTO, DEFAULT, detect_language,
 from cappunc_cli.files.output import Reporter
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.languages import codes_of
+from cappunc_cli.languages import language as language_of
 from cappunc_cli.restoration.models.model import Model, load_model
 from cappunc_cli.restoration.models.registry import model_languages
 from cappunc_cli.restoration.options import Options
@@ -90,9 +91,9 @@ def score(
     evaluations = {}
     for name, own in grouped_by_system(references, hypotheses).items():
         if restorer is None:
-            samples = pair_samples(references, own, reader, reporter)
+            samples = as_read(pair_samples(references, own, reader, reporter), options.scored.lang)
         else:
-            samples = [restorer.sample(source, source.stripped()) for source in sources(references, reader, reporter)]
+            samples = [restorer.of(source) for source in sources(references, reader, reporter)]
         evaluations[name] = Evaluation(samples, fold)
     several = len(evaluations) > 1
     draws = options.bootstrap or _DRAWS * several
@@ -100,6 +101,17 @@ def score(
     drawn = resample(list(evaluations.values()), draws, options.seed) if draws else [()] * len(evaluations)
     systems = [System(*item, *found) for item, found in zip(evaluations.items(), drawn, strict=True)]
     return systems, signature_of(options, restorer, tested, samples)
+
+
+def as_read(samples: Sequence[Sample], code: str) -> Sequence[Sample]:
+    """The samples as `Language.read` has their marks and cases, in their language or in that of the first."""
+    if code == AUTO:
+        code = detect_language(words_of(" ".join(samples[0].reference[:1000])), [])
+    own = language_of(code)
+    if not own.read_as:
+        return samples
+    sides = ([list(map(own.read, side)) for side in (one.reference, one.hypothesis)] for one in samples)
+    return [replace(one, reference=a, hypothesis=b) for one, (a, b) in zip(samples, sides, strict=True)]
 
 
 def signature_of(
@@ -139,12 +151,15 @@ class Restorer:
             "device": self.model.engine.device.split(":")[0],
         }
 
+    def of(self, source: Source) -> Sample:
+        """Restore a document that is stripped to its bare words, and pair them with what is written in it."""
+        return self.sample(source, source.stripped(self.options.conventions(self.model.config)))
+
     def sample(self, source: Source, words: Sequence[Word]) -> Sample:
         """Restore the bare `words` of a document, and pair them with what is written in it."""
-        written = [word.text for word in source.words]
-        if not words:
-            return Sample(source.name, written, [])
-        return Sample(source.name, written, restore(words, self.model, self.options), starts(words))
+        written, own = [word.text for word in source.words], self.options.conventions(self.model.config)
+        found = restore(words, self.model, self.options) if words else []
+        return as_read([Sample(source.name, written, found, starts(words))], own.code)[0]
 
 
 def restorer_of(options: EvalOptions) -> Restorer:

@@ -55,6 +55,7 @@ class TermFinder:
         place = _START
         run, joining = list[tuple[str, int]](), list[tuple[str, int]]()
         for text, ended in zip(texts, breaks, strict=True):
+            text = language.read(text)
             bare, label = strip(text)
             if label.before:
                 self._close(run)
@@ -108,7 +109,7 @@ class TermFinder:
         if may_be_start and (place == _START or (place != _WITHIN and alone)):
             self._starts[term] += 1
         else:
-            self._terms.setdefault(fold(term), Counter())[term] += 1
+            self._terms.setdefault(fold(term), Counter())[self.language.written(term)] += 1
         run.clear()
 
     def candidates(self) -> list[tuple[str, int]]:

@@ -15,6 +15,7 @@ from cappunc_cli.files.jobs import Job
 from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.run import Worker
 from cappunc_cli.files.storage import content_hash, read_bytes
+from cappunc_cli.formats.splice import same_word
 from cappunc_cli.pages.review_page import KIND
 
 
@@ -62,8 +63,8 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
         number = f"word {decision.word + 1}"
         if not 0 <= decision.word < len(texts) or texts[decision.word] != decision.was:
             raise BadInput(f"{number} is not “{decision.was}”; are these decisions of another file?")
-        (bare, label), (new_bare, new_label) = strip(decision.was), strip(decision.text)
-        same_parts = bare == new_bare and fixed_parts(label) == fixed_parts(new_label)
+        labels = (strip(text)[1] for text in (decision.was, decision.text))
+        same_parts = same_word(decision.was, decision.text) and len({*map(fixed_parts, labels)}) == 1
         new_space, space = (sum(map(str.isspace, side)) for side in (decision.text, decision.was))
         if not same_parts or new_space > space:
             raise BadInput(
