@@ -86,6 +86,8 @@ PRIOR_COUNT, EM_STEPS = 30, 30
 SILENCE = 250
 #: The power of the factors inside captions: sentence ends in captions of nine held-out ends.
 INSIDE = 0.75
+#: The power of all factors for a network that reads lines: real talks in Italian and German, films in French, Spanish.
+SEEN = 0.5
 #: The share of blank lines that come after a sentence end, between turns and between captions.
 TURNS, CAPTIONS = 0.97, 0.6
 #: The share of turns, and of captions, after which a model that is told of a turn still sees no sentence end.

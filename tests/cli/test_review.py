@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 def model(tiny_model: Path) -> Model:
     """A model whose probabilities the test gives; it is never run."""
     config = replace(ModelConfig.load(tiny_model), bias={})
-    return Model(config, engine=None, lexicons=Lexicons())  # type: ignore[arg-type]
+    return Model(config, SimpleNamespace(reads_lines=False), Lexicons())  # type: ignore[arg-type]
 
 
 def found(

@@ -75,7 +75,7 @@ def with_allowed_marks(passage: Passage) -> Passage:
             folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
         text = folded
     if passage.cues is not None:
-        text = weigh_cue_breaks(text, passage.cues, passage.turn_ends)
+        text = weigh_cue_breaks(text, passage.cues, passage.turn_ends, passage.line_ends)
     passage = copy(passage)
     passage.posteriors = text
     return passage
@@ -105,12 +105,16 @@ def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
     return replace(text, marks=marks)
 
 
-def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags) -> Posteriors:
+def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags, line_ends: Flags | None = None) -> Posteriors:
     """Reweight the marks by their position in captions, and the capitals after them.
 
-    Ends of turns are left alone, because the network knows of the change of speaker.
+    Ends of turns are left alone, because the network knows of the change of speaker. `line_ends` are given if it also
+    knows where the lines of captions end: then it has learnt what both mean, and half of the evidence is its own.
     """
-    ends, silence, inside = (where & ~turn_ends for where in (cues > 0, cues == 2, cues == 0))
+    at_lines = np.zeros(len(cues), np.bool_) if line_ends is None else line_ends
+    at_cues, within = (1.0, tuned.INSIDE) if line_ends is None else (tuned.SEEN, tuned.SEEN)
+    places = cues > 0, cues == 2, (cues == 0) & ~at_lines, (cues == 0) & at_lines
+    ends, silence, inside, lines = (where & ~turn_ends for where in places)
     if not ends.any() or not inside.any():
         return text
     marks = text.marks.copy()
@@ -123,9 +127,14 @@ def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags) -> Poste
         # Silence cannot make sentence ends rarer: then there are too few words to tell.
         if at_silence[_ENDS] <= at_ends[_ENDS]:
             at_silence = at_ends
-        _reweight(marks, silence, at_silence / overall)
-        _reweight(marks, ends & ~silence, at_ends / overall)
-        _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** tuned.INSIDE)
+        _reweight(marks, silence, (at_silence / overall) ** at_cues)
+        _reweight(marks, ends & ~silence, (at_ends / overall) ** at_cues)
+        factors = (_estimate(kinds[inside], overall, overall) / overall) ** within
+        _reweight(marks, inside, factors)
+        if lines.any():
+            # In some files lines close sentences, in others they do not; the network has seen which.
+            factors[_ENDS] = min(1.0, kinds[lines].mean(0)[_ENDS] / overall[_ENDS])
+            _reweight(marks, lines, factors)
     weighed = replace(text, marks=marks)
     return replace(weighed, cases=reweigh_cases(text, weighed))
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import TYPEWRITER
 from cappunc_cli.restoration.lexicon import Lexicons
-from cappunc_cli.restoration.models.registry import AROUND, INPUTS, MASK, OUTPUTS, WANTED, ModelConfig
+from cappunc_cli.restoration.models.registry import AROUND, INPUTS, LINES, MASK, OUTPUTS, WANTED, ModelConfig
 from cappunc_cli.restoration.models.session import Opened, first_line, open_session
 
 if TYPE_CHECKING:
@@ -210,6 +210,8 @@ class OnnxEngine:
         #: Without an attention mask all chunks of a batch must have the same length.
         self._inputs = tuple(name for name in INPUTS if name in inputs)
         self._selects_pieces = WANTED in inputs
+        #: Whether it sees where the lines of a cue end.
+        self.reads_lines = LINES in inputs
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[self.device.split(":")[0]]
 
     def predict(

@@ -30,6 +30,7 @@ class GruEngine:
 
     device = "cpu"
     warning: str | None = None
+    reads_lines = False
 
     def __init__(self, directory: Path, device: str = "cpu") -> None:
         """Open `directory`/gru.json and gru.onnx, always on the CPU; raises BadModel."""

@@ -156,6 +156,7 @@ class NgramEngine:
 
     device = "cpu"
     warning: str | None = None
+    reads_lines = False
 
     def __init__(self, directory: Path, device: str = "cpu") -> None:
         """Open `directory`/ngram.json and ngram.xz, always on the CPU; raises BadModel."""
