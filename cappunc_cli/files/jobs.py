@@ -20,6 +20,8 @@ from cappunc_cli.layout.caption_files import CAPTION_FORMATS
 
 #: Suffixes of files that may be transcripts, among others: those in a directory are read, and skipped if they are none.
 _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
+#: What yt-dlp writes beside subtitles.
+_METADATA = ".info.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ class Search:
     def _select(self, names: Sequence[str]) -> list[str]:
         """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, or vice versa."""
         suffixes = format_suffixes(self.format)
-        paths = [path for path in map(PurePosixPath, names) if path.name[0] != "." and path.suffix.lower() in suffixes]
+        found = (path for path in map(PurePosixPath, names) if path.name[0] != "." and path.suffix.lower() in suffixes)
+        paths = [path for path in found if not path.name.endswith(_METADATA)]
         if not self.results:
             return [str(path) for path in paths if not path.stem.endswith(".fixed")]
         known = set(paths)

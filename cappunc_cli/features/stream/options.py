@@ -30,9 +30,9 @@ class StreamOptions:
     cappunc stream --engine gru --listen 127.0.0.1:8765
     """
 
-    look_ahead: Annotated[
-        int, Option("Following words that a word waits for (default: 8).", SPEED, least=0, settable=True)
-    ] = LOOK_AHEAD
+    look_ahead: Annotated[int, Option("Following words that a word waits for.", SPEED, least=0, settable=True)] = (
+        LOOK_AHEAD
+    )
     max_delay: Annotated[
         float | None,
         Option("Longest time that a word waits.", SPEED, metavar="SECONDS", least=0, most=86_400, settable=True),
