@@ -41,8 +41,8 @@ class Choices(TypedDict, total=False):
 
     marks: str | None
     sensitivity: float
-    style: str
-    existing: str
+    style: Literal["light", "standard", "heavy"]
+    existing: Literal["auto", "keep", "recheck", "replace"]
     window: int | None
     overlap: int | None
     min_words_cut: int | None

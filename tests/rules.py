@@ -28,6 +28,7 @@ class Rules:
     """An engine with fixed rules; `config` names the columns."""
 
     warning = ""
+    reads_lines = False
 
     def __init__(self, model: Model) -> None:
         self._config = model.config
@@ -39,6 +40,7 @@ class Rules:
         pauses: Sequence[int | None],
         turn_ends: Sequence[bool],
         chunks: Sequence[Chunk],
+        lines: Sequence[bool] | None = None,  # noqa: ARG002
     ) -> Iterator[Rows]:
         """Yield the probabilities of each chunk's words, [n, cases + marks]."""
         cases, marks = CASE_CLASSES, MARK_CLASSES

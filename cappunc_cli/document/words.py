@@ -132,6 +132,9 @@ class Document:
     fps: float | None = None
     languages: Mapping[int, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Document: {self.format}, {len(self.words):,} words>"
+
     @property
     def texts(self) -> list[str]:
         """The text of each word."""

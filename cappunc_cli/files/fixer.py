@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import unified_diff
 from functools import cache, cached_property, lru_cache, partial
+from html import escape
+from itertools import islice
 from pathlib import Path
 
 from cappunc_cli import formats
@@ -162,6 +165,19 @@ class Fixed:
     respelled: tuple[Respelled, ...] = ()
     #: With `existing="recheck"`, the words whose existing marks are gone or others, at their lines.
     rechecked: tuple[Notice, ...] = ()
+    #: The text before.
+    source: str = ""
+
+    def __repr__(self) -> str:
+        changes = f"{counted(self.marks, 'mark')} and {counted(self.capitals, 'capital')} set"
+        return f"<Fixed: {counted(self.words, 'word')}, {changes}>"
+
+    def _repr_html_(self) -> str:
+        """The lines that have changed, for a notebook."""
+        lines = unified_diff(self.source.splitlines(), self.text.splitlines(), n=0, lineterm="")
+        tags = {"-": "del", "+": "ins"}
+        changed = [line for line in islice(lines, 2, None) if line[0] in tags]
+        return "<pre>{}</pre>".format("\n".join("<{1}>{0}</{1}>".format(escape(x[1:]), tags[x[0]]) for x in changed))
 
     @property
     def data(self) -> bytes:
@@ -370,7 +386,7 @@ class Opened:
         marks = sum(a.signs != b.signs for a, b in labels)
         capitals = sum((a.case, a.form) != (b.case, b.form) for a, b in labels)
         rechecked = _rechecked(document, new) if request.options.existing == "recheck" else ()
-        fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked)
+        fixed = Fixed(output, notices, len(old), marks, capitals, encoding, rechecked=rechecked, source=source)
         if old and (request.numbers or request.apostrophes or (request.aliases and request.options.glossary.aliases)):
             fixed = self._with_spelling(fixed)
         if encoding.guess and changes_more_than_case(encode(source, encoding), fixed.data, encoding):

@@ -22,6 +22,8 @@ from cappunc_cli.layout.caption_files import CAPTION_FORMATS
 _ALSO = frozenset((".csv", ".json3", ".sub", ".xml"))
 #: What a store's key may have and no path can: an empty part, `.` or `..`, and characters that no file name has.
 _NO_PATH = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|[\0\ud800-\udc7f\udd00-\udfff]")
+#: What yt-dlp writes beside subtitles.
+_METADATA = ".info.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ class Search:
         suffixes = format_suffixes(self.format)
         # A store's key may differ from its path: `a//b.srt`.
         paths = {name: path for name in names if (path := PurePosixPath(name)).suffix.lower() in suffixes}
-        paths = {name: path for name, path in paths.items() if path.name[0] != "."}
+        paths = {
+            name: path for name, path in paths.items() if path.name[0] != "." and not path.name.endswith(_METADATA)
+        }
         if not self.results:
             return [name for name, path in paths.items() if not path.stem.endswith(".fixed")]
         known = set(paths.values())

@@ -31,6 +31,8 @@ Parts = Sequence[tuple[str, str]]
 
 FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
 _REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
+#: Lines longer than this are shown only around the words that differ, with so many beside each.
+_LONGEST_LINE, _NEAR = 1000, 3
 #: Longest file name beside the progress bar, so that both fit in 80 columns; in fewer there is no bar and no time.
 _NAME_WIDTH, _WIDE = 24, 80
 #: Most warnings shown for a file; the rest is counted.
@@ -125,9 +127,17 @@ def _line(line: str, other: str, style: str) -> Parts:
     words, others = line[1:].split(" "), other[1:].split(" ")
     if not other or len(others) != len(words):
         return [(line, style)]
-    parts = [(line[0], style)]
-    for i, (word, other_word) in enumerate(zip(words, others, strict=True)):
-        parts += [(" " if i else "", style), (word, style if word == other_word else f"{_CHANGED} {style}")]
+    parts, changed = (
+        [(line[0], style)],
+        {i for i, pair in enumerate(zip(words, others, strict=True)) if len({*pair}) > 1},
+    )
+    # Of a line that is a whole file of JSON only what changes, with the words around it.
+    near = {j for i in changed for j in range(i - _NEAR, i + _NEAR + 1)} if len(line) > _LONGEST_LINE else None
+    for i, word in enumerate(words):
+        if near is None or i in near:
+            parts += [(" " if i else "", style), (word, f"{_CHANGED} {style}" if i in changed else style)]
+        elif i - 1 in near or not i:
+            parts.append((" …", style))
     return parts
 
 

@@ -131,7 +131,7 @@ class Worker:
         return Result(
             job,
             "fixed" if fixed.text != text else "unchanged",
-            replace(fixed, text=""),
+            replace(fixed, text="", source=""),
             fixed.words,
             time.perf_counter() - begun,
             opened.code if fixed.words else "",

@@ -22,9 +22,9 @@ Hosts = Annotated[tuple[str, ...], Option("Name by which clients may reach this 
 class LiveOptions:
     """How live words are restored."""
 
-    look_ahead: Annotated[
-        int, Option("Following words that a word waits for (default: 8).", SPEED, least=0, settable=True)
-    ] = LOOK_AHEAD
+    look_ahead: Annotated[int, Option("Following words that a word waits for.", SPEED, least=0, settable=True)] = (
+        LOOK_AHEAD
+    )
     max_delay: Annotated[
         float | None,
         Option("Longest time that a word waits.", SPEED, metavar="SECONDS", least=0, most=86_400, settable=True),

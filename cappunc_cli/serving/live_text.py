@@ -213,7 +213,9 @@ class LiveInput:
 
     def message(self, data: bytes) -> Iterator[LivePiece]:
         """The pieces of a message, which holds complete words or lines."""
-        return self.pieces(data + (b"\n" if self._lines is not None or data.lstrip()[:1] == b"{" else b" "))
+        if self._lines is None and data.lstrip()[:1] != b"{":
+            return self.pieces(data + b" ")
+        return self.pieces(data.removesuffix(b"\n") + b"\n")  # so that the number of a line is that of the message
 
     def pieces(self, data: bytes) -> Iterator[LivePiece]:
         """The pieces that these bytes complete."""

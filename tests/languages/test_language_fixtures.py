@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unicodedata import is_normalized, normalize
 
 import numpy as np
@@ -29,12 +30,10 @@ CODES = tuple(LANGUAGES)
 class Stub:
     """An engine whose probabilities depend on a hash of the word, but not on its normal form."""
 
-    device, warning = "cpu", None
+    device, warning, reads_lines = "cpu", None, False
 
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[Rows]:
-        del pauses, turns
+    def predict(self, words: Sequence[str], *asked: Sequence[Any]) -> Iterator[Rows]:
+        chunks: Sequence[Chunk] = asked[2]
         for chunk in chunks:
             yield chunk.kept(np.stack([self._row(word) for word in words[chunk.start : chunk.stop]]))
 

@@ -39,6 +39,7 @@ class Constant:
     row: Sequence[float]
     lexicons: Lexicons = field(default_factory=Lexicons)
     device: str = "cpu"
+    reads_lines: bool = False
     warning: str | None = None
     runs: int = 0
 
@@ -48,6 +49,7 @@ class Constant:
         pauses: Sequence[int | None],  # noqa: ARG002
         turns: Sequence[bool],  # noqa: ARG002
         chunks: Sequence[Chunk],
+        lines: Sequence[bool],  # noqa: ARG002
     ) -> Iterator[Rows]:
         self.runs += 1
         for chunk in chunks:

@@ -125,9 +125,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[int | None]]:
     asked: list[list[int | None]] = []
     predict, read = OnnxEngine.predict, GruEngine.read
 
-    def predicting(engine: OnnxEngine, words: Any, pauses: Any, turns: Any, chunks: Any) -> Any:
+    def predicting(engine: OnnxEngine, words: Any, pauses: Any, *others: Any) -> Any:
         asked.append(list(pauses))
-        return predict(engine, words, pauses, turns, chunks)
+        return predict(engine, words, pauses, *others)
 
     def reading(engine: GruEngine, words: Any, pauses: Any, *others: Any) -> Any:
         asked.append(list(pauses))
@@ -211,7 +211,7 @@ def test_flushed_words_do_not_end_the_text() -> None:
 
 
 def test_the_last_word_may_have_a_comma_while_the_text_continues(monkeypatch: pytest.MonkeyPatch) -> None:
-    def commas(_: OnnxEngine, _words: Any, _pauses: Any, _turns: Any, chunks: Any) -> Any:
+    def commas(_: OnnxEngine, _words: Any, _pauses: Any, _turns: Any, chunks: Any, _lines: Any) -> Any:
         for chunk in chunks:
             rows = np.zeros((len(chunk), 13), np.float32)
             rows[:, [0, 5]] = 1

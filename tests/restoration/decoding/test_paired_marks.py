@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import cast
+from typing import Any, cast
 from unicodedata import normalize
 
 import numpy as np
@@ -48,12 +48,13 @@ def rows_of(truth: str) -> list[list[float]]:
 class Stub:
     """An engine with fixed rows for the words of one text."""
 
+    reads_lines = False
+
     def __init__(self, rows: Sequence[Sequence[float]]) -> None:
         self.rows = np.array(rows, np.float32)
 
-    def predict(
-        self, _words: Sequence[str], _pauses: Sequence[int | None], _turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[Rows]:
+    def predict(self, _words: Sequence[str], *asked: Sequence[Any]) -> Iterator[Rows]:
+        chunks: Sequence[Chunk] = asked[2]
         for chunk in chunks:
             yield chunk.kept(self.rows[chunk.start : chunk.stop])
 
