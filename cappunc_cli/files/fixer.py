@@ -15,7 +15,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
-from cappunc_cli.files.language_detection import AUTO, language_of_text, stretches
+from cappunc_cli.files.language_detection import AUTO, in_doubt, language_of_text, stretches
 from cappunc_cli.files.limited_changes import (
     changes_more_than_case,
     letters_kept,
@@ -243,7 +243,8 @@ class Fixer:
         if not found:
             code = request.only or request.language_of(document.source)
             request.of_language(code)
-            return Opened(document, self, code, [(code, range(len(document.words)))], "", name, encoding)
+            note = in_doubt(document.source, code) if request.lang == AUTO and not request.only else ""
+            return Opened(document, self, code, [(code, range(len(document.words)))], note, name, encoding)
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for code, numbers in found:
@@ -269,7 +270,8 @@ class Fixer:
 class Opened:
     """A file that was read, in stretches, each a language and the numbers of its words.
 
-    `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch.
+    `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch, or that
+    the language may be another.
     """
 
     document: Document
