@@ -18,7 +18,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownModel, WrongUsage
 from cappunc_cli.files.encodings import NAMING, UTF_8, Encoding, encode
-from cappunc_cli.files.language_detection import AUTO, contradiction, language_of_text, stretches
+from cappunc_cli.files.language_detection import AUTO, contradiction, in_doubt, language_of_text, stretches
 from cappunc_cli.files.limited_changes import (
     changes_more_than_case,
     letters_kept,
@@ -277,6 +277,8 @@ class Fixer:
             code = request.only or request.language_of(document.source)
             request.of_language(code)
             note = contradiction(document.source, code) if request.lang == code else ""
+            if request.lang == AUTO and not request.only:
+                note = in_doubt(document.source, code)
             return Opened(document, self, code, [(code, range(len(document.words)))], note, name, encoding)
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
@@ -303,8 +305,8 @@ class Fixer:
 class Opened:
     """A file that was read, in stretches, each a language and the numbers of its words.
 
-    `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch.
-    `carried` tells how far another text agrees.
+    `code` is the language of most words. The `note` tells of those in languages without a model, in no stretch, or that
+    the language may be another. `carried` tells how far another text agrees.
     """
 
     document: Document

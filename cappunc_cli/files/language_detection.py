@@ -153,6 +153,14 @@ def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str
     return found
 
 
+def in_doubt(text: str, code: str) -> str:
+    """A note that the text, detected as a language, may as well be in one near it; or ""."""
+    near = language(code).near
+    ranked = _ranked(" ".join(words_of(text))) if near else {}
+    others = [language(one).name for one in ranked if one in near and ranked[one] > 1 - _MIN_CERTAINTY]
+    return f"taken for {language(code).name}, but may be {' or '.join(others)}; name it with --lang" if others else ""
+
+
 def _best(text: str, codes: Sequence[str]) -> str:
     return next((code for code in _scores(text) if code in codes), codes[0])
 

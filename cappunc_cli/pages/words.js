@@ -4,8 +4,9 @@ const data = JSON.parse($("data").textContent);
 const { texts, starts, pauses, cues, turns, sure, other } = data;
 const ends = data.ends_ms, count = texts.length;
 const MARKS = ["", ...data.marks], SPELLINGS = new Set(data.spellings), ENDS = new Set(data.ends);
-const NAMES = { "": "no mark", ",": "comma", ".": "period", "?": "question mark", "!": "exclamation mark", ":": "colon",
-  ";": "semicolon", "—": "dash", "…": "ellipsis" };
+// In the order of the marks, which are those of the language: Greek asks with `;`.
+const NAMES = Object.fromEntries(["no mark", "comma", "period", "question mark", "exclamation mark", "colon", "semicolon",
+  "dash", "ellipsis"].map((name, i) => [MARKS[i], name]));
 const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -32,7 +33,7 @@ const same = (a, b) => a.before === b.before && a.core === b.core && a.after ===
 const markOf = (after) => {
   if (after.includes("…") || after.includes("..")) return "…";
   const found = [...after].filter((c) => SPELLINGS.has(c));
-  for (const strong of "?!") if (found.includes(strong)) return strong;
+  for (const strong of data.marks.slice(2, 4)) if (found.includes(strong)) return strong;
   return found.length ? (data.marks.includes(found[0]) ? found[0] : "—") : "";
 };
 const withMark = (now, mark) => {
@@ -56,8 +57,8 @@ const withMark = (now, mark) => {
   return { ...now, after: kept.join("") };
 };
 const each = (text, change) => [...text].map((c) => ([...change(c)].length === 1 ? change(c) : c)).join("");
-const lower = (core) => each(core, (c) => c.toLowerCase());
-const upper = (core) => each(core, (c) => c.toUpperCase());
+const lower = (core) => each(core, (c) => c.toLocaleLowerCase(data.language || "en"));
+const upper = (core) => each(core, (c) => c.toLocaleUpperCase(data.language || "en"));
 const capital = (core) => {
   const low = [...lower(core)], at = low.findIndex((c) => /[\p{L}\p{N}]/u.test(c));
   if (at >= 0) low[at] = upper(low[at]);
@@ -88,7 +89,7 @@ for (let i = 0; i < count; i++) if (doubts.has(i) || differs(i)) stops.push(i);
 const alternative = (i) => {
   let now = written(i);
   if (differs(i)) {
-    const theirs = other.texts[i], at = theirs.toLowerCase().indexOf(lower(now.core));
+    const theirs = other.texts[i], at = lower(theirs).indexOf(lower(now.core));
     if (at < 0) return null;
     const stop = at + now.core.length;
     return { before: theirs.slice(0, at), core: theirs.slice(at, stop), after: theirs.slice(stop) };

@@ -15,7 +15,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.files.fixer import FixRequest
 from cappunc_cli.files.jobs import Job
-from cappunc_cli.files.language_detection import stretches
+from cappunc_cli.files.language_detection import in_doubt, stretches
 from cappunc_cli.files.record import Result
 from cappunc_cli.files.run import Worker
 
@@ -309,3 +309,16 @@ def test_bilingual_cues_in_one_script_that_is_not_latin() -> None:
 def test_english_lines_in_a_text_in_another_script() -> None:
     pairs = [f"{one}\n{other}" for one, other in zip(RUSSIAN, ENGLISH, strict=True)]
     assert parted(pairs, ["en", "ru", "uk"]) == {"ru": " ".join(RUSSIAN), "en": " ".join(ENGLISH)}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "other"),
+    [
+        ("telefona koje ljudi mogu pozvati za podršku", "hr", "Serbian"),
+        ("gdje je tvoj prijatelj i tko je ovaj čovjek u bijelom", "hr", ""),
+        ("so that is what we have", "en", ""),
+    ],
+)
+def test_a_language_that_cannot_be_told_from_another_is_said(text: str, code: str, other: str) -> None:
+    note = in_doubt(text, code)
+    assert (other in note) if other else note == ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from unicodedata import normalize
@@ -12,7 +15,9 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats, languages
 from cappunc_cli.document.labels import MARKS, capital, dress, fold, strip, upper
+from cappunc_cli.formats.splice import same_word
 from cappunc_cli.languages import LANGUAGES, Language, code_of, language
+from cappunc_cli.layout.caption_profiles import Profiles, profile_names
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, properties_of
 from cappunc_cli.restoration.lexicon import Lexicon
 from cappunc_cli.restoration.word_forms import mixed_form
@@ -238,3 +243,89 @@ def test_data_files_and_languages_correspond() -> None:
 )
 def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
     assert code_of(language) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "lower", "written"),
+    [
+        ("tr", "istanbul ılık ısparta'ya i̇zmir", "İstanbul Ilık Isparta'ya İzmir"),
+        ("tr", "iğdır", "İĞDIR"),
+        ("el", "οδος τι λες λεπτό ναι", "ΟΔΟΣ Τι λες; λεπτό· Ναι?"),
+        ("es", "istanbul ısı", "Istanbul ısı"),
+        ("ru", "ёлка и ещё", "Ёлка и Ещё"),
+    ],
+)
+def test_letters_and_marks_as_a_language_has_them(code: str, lower: str, written: str) -> None:
+    own = language(code)
+    for bare, text in zip(lower.split(), written.split(), strict=True):
+        word, label = strip(own.read(text))
+        assert normalize("NFC", own.written(word)) == normalize("NFC", bare).replace("i\u0307", "i")
+        assert own.written(dress(word, label)) == text
+        recased = own.written(dress(strip(own.read(bare))[0], label))
+        assert normalize("NFC", recased) == text
+        assert same_word(bare, recased)
+
+
+@given(st.text(alphabet="iİıIƗɨ\u0307?;·\u037e？\u0387；aα.", max_size=8), st.sampled_from(["tr", "el", "es"]))
+def test_what_is_read_is_written_as_it_was(text: str, code: str) -> None:
+    own = language(code)
+    read = own.read(text)
+    assert len(read) == len(text)
+    if "Ɨ\u0307" not in text:  # a letter that is in no language with the dot of another one
+        assert own.written(read) == text
+
+
+def test_a_turkish_i_is_no_other_letter() -> None:
+    assert not same_word("ılık", "ilik")
+    assert not same_word("ısı", "İsı")
+
+
+def test_greek_asks_with_a_semicolon() -> None:
+    marks = [strip(language("el").read(text))[1].mark for text in ("τι;", "λεπτό·", "«ναι»·", "τι?")]
+    assert marks == ["?", ";", ";", "?"]
+    # Elsewhere the raised dot is a bullet.
+    assert strip("foo·")[0] == "foo·"
+
+
+@pytest.mark.parametrize("entry", [language(code) for code in LANGUAGES], ids=lambda entry: entry.code)
+def test_what_tells_a_language_from_those_near_it(entry: Language) -> None:
+    assert entry.near <= LANGUAGES.keys() - {entry.code}
+    for code in entry.near:
+        assert not entry.telling & language(code).telling
+    assert re.fullmatch("[0-7][0-9A-F]", entry.stl)
+    assert entry.captions.keys() <= set(profile_names())
+
+
+def test_no_two_languages_have_one_code_in_ebu_stl() -> None:
+    codes = [language(code).stl for code in LANGUAGES]
+    assert len(set(codes)) == len(codes)
+    assert "00" not in codes
+
+
+def test_what_is_by_language_is_in_the_files_of_the_languages() -> None:
+    """`stl_file.py` had a table of its own that lacked Vietnamese: nobody who added a language knew of it."""
+    package = Path(languages.__file__).parents[1]
+    known = {*LANGUAGES}
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))) if path.parent != package / "languages" else ():
+            if isinstance(node, ast.Dict | ast.Set):
+                keys = node.keys if isinstance(node, ast.Dict) else node.elts
+                found = {key.value for key in keys if isinstance(key, ast.Constant)} & known
+                assert len(found) < 2, f"{path}:{node.lineno}"
+    for path in package.rglob("*.toml"):
+        if path.parent != package / "languages":
+            assert not {*tomllib.loads(path.read_text("utf-8"))} & known, path
+
+
+@pytest.mark.parametrize(("code", "width", "speed"), [("en", 42, 20), ("ru", 39, 17), ("es", 42, 17)])
+def test_the_guide_of_a_language(code: str, width: int, speed: float) -> None:
+    limits = Profiles("netflix", {}, {}).of(code)
+    assert (limits.width, limits.speed) == (width, speed)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("no", "nb"), ("no-NO", "nb"), ("nn", "nb"), ("bs", "hr"), ("Norwegian", "nb"), ("sr-Latn", "sr")],
+)
+def test_varieties_have_the_code_of_their_language(name: str, code: str) -> None:
+    assert code_of(name) == code

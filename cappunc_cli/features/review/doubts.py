@@ -124,4 +124,6 @@ def page_data(
     ]
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
     found["language"] = opened.language.code
+    for key in ("marks", "ends", "spellings"):
+        found[key] = opened.language.written(found[key])
     return found, text
