@@ -551,7 +551,7 @@ WORDS = [{"word": word, "start": i, "end": i + 1} for i, word in enumerate(["so"
 )
 def test_whatever_shows_the_same_words_is_a_copy(value: dict[str, Any]) -> None:
     source = json.dumps({"title": "anna", "note": "so where is anna now", **value})
-    document = load(source)
+    document = formats.read(source, "a.json")
     fixed = formats.write(document, ["So,", "where", "is", "Anna?"])
     expected = re.sub(r"\bso\b", "So,", re.sub(r"\banna\b", "Anna?", source))
     # What only resembles it stays.
@@ -572,5 +572,5 @@ def test_whole_numbers_are_milliseconds_where_steps_are_long(unit: int, names: t
     ]
     whole = {"transcript": "so where is anna", names[0]: 0, names[1]: 9 * 1000 // unit, "words": words}
     for value in ({"data": {"list": [whole]}}, {"data": {"list": words}}):
-        found = load(json.dumps(value)).words
+        found = formats.read(json.dumps(value), "a.json").words
         assert [(word.start, word.end) for word in found] == [(start * 1000, end * 1000) for start, end in times]
