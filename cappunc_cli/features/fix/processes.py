@@ -22,8 +22,9 @@ from cappunc_cli.restoration.models.session import physical_cores
 
 #: Signals of a terminal, which go to all processes of a command.
 _OF_ALL = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
-#: Seconds in which the processes of a stopped run may finish their files, and in which a signal to all has arrived.
-_GRACE_S, _TOLD_S = 0.7, 0.2
+#: The most seconds in which the processes of a stopped run may finish and write the file that each is at, and those in
+#: which a signal to all has arrived.
+_GRACE_S, _TOLD_S = 5.0, 0.2
 #: The worker of this process, and what is set when it shall stop.
 _worker: Worker | None = None
 _stopped: Event | None = None
