@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -41,6 +42,15 @@ class CappuncError(Exception):
         if self.line is not None:
             place.append(str(self.line))
         return f"{':'.join(place)}: {self.message}" if place else self.message
+
+
+#: The signal that has ended the program: Ctrl-C's unless another one was sent.
+stopped_by = [signal.SIGINT]
+
+
+def stop_code() -> int:
+    """The exit code of a program that a signal has ended."""
+    return 128 + stopped_by[-1]
 
 
 class BadInput(CappuncError):

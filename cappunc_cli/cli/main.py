@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from cappunc_cli.errors import BadOption, CappuncError, WrongUsage, nearest
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage, nearest, stop_code
 from cappunc_cli.files.output import Reporter, is_coloured
 from cappunc_cli.options import MESSAGES, PANELS, Option, described, load_reference, made
 from cappunc_cli.version import __version__
@@ -310,18 +310,23 @@ def cappunc(
         raise typer.Exit(2)
 
 
+#: The exit code of typer itself after any KeyboardInterrupt.
+_CTRL_C = 130
+
+
 def main() -> None:
-    """Run the command line; its exit codes are those of the command's row."""
+    """Run the command line; its exit codes are those of the command's row, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, TextIOWrapper):  # characters that its encoding lacks are escaped, not an error
             output.reconfigure(errors="backslashreplace")
     # A transcript is many objects and hardly a cycle: looking for one again and again takes a tenth of `fix` for JSON.
     gc.set_threshold(1_000_000)
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        sys.exit(stop_code() if code == _CTRL_C else code)
     except typer.Abort:
         Reporter().info("stopped")
-        sys.exit(130)
+        sys.exit(stop_code())
     except typer.TyperException as error:
         Reporter().error(WrongUsage(_usage_message(error)))
         sys.exit(2)

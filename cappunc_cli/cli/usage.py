@@ -12,7 +12,7 @@ import typer
 
 from cappunc_cli.cli.main import is_typed
 from cappunc_cli.cli.options import Changes, Inputs, Messages, ModelOptions, OtherFiles
-from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage, nearest
+from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownModel, WrongUsage, nearest, stop_code
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.files.glossary_file import load_glossaries
 from cappunc_cli.files.jobs import Job, Search
@@ -177,13 +177,13 @@ def make_reporter(context: typer.Context, messages: Messages) -> Reporter:
 
 @contextmanager
 def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
-    """On Ctrl-C inside the block, report what is `done` in one line and exit with code 130."""
+    """On Ctrl-C or the like inside the block, report what is `done` in one line and exit with the signal's code."""
     try:
         yield
     except KeyboardInterrupt:
         found = done()
         reporter.info(f"stopped: {found}" if found else "stopped")
-        raise typer.Exit(130) from None
+        raise typer.Exit(stop_code()) from None
 
 
 def work_on(

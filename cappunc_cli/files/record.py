@@ -33,6 +33,7 @@ from cappunc_cli.files.storage import (
     PIPE,
     about,
     content_hash,
+    errors_about,
     is_pipe,
     is_url,
     joined,
@@ -124,7 +125,7 @@ def failed(job: Job, error: Exception) -> Result:
 def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Callable[[Result], None]]]:
     """A list of a function that adds a JSON line about a result to a log; `-` is standard error, [] for None.
 
-    A URL is written at the end. Raises OSError if the file cannot be written.
+    A URL is written at the end. Raises OSError if the file cannot be opened, and CappuncError if it cannot be written.
     """
     if name is None or (name == PIPE and sys.stderr is None):
         yield []
@@ -139,8 +140,10 @@ def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Calla
         if only_failures and result.status in ("fixed", "unchanged"):
             return
         entry = {"file": result.job.name} | ({} if result.job.target is None else {"target": result.job.target})
-        stream.write(f"{json.dumps(entry | result.entry(), ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
-        stream.flush()
+        with errors_about(name):
+            line = f"{json.dumps(entry | result.entry(), ensure_ascii=False)}\n"
+            stream.write(line.encode("utf-8", "backslashreplace"))
+            stream.flush()
 
     try:
         yield [add]
@@ -148,7 +151,8 @@ def log_to(name: str | None, only_failures: bool = False) -> Iterator[list[Calla
         if isinstance(stream, io.BytesIO):
             write_result(name, stream.getvalue())
         elif name != PIPE:
-            stream.close()
+            with errors_about(name):
+                stream.close()
 
 
 def signature(request: FixRequest) -> str:

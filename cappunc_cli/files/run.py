@@ -63,8 +63,11 @@ class Worker:
     _fixer: Fixer | None = None
     _terms: TermCheck | None = None
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone."""
+    def run(self, jobs: Sequence[Job], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Result]:
+        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone.
+
+        Once it `is_stopped`, the other files are left.
+        """
         # As `main`, in worker processes, too.
         gc.set_threshold(1_000_000)
         if self._fixer is None:
@@ -74,6 +77,8 @@ class Worker:
         if any(is_url(job.source) or is_url(job.target) for job in jobs):
             each = in_threads
         for read in each(self._read, jobs):
+            if is_stopped():
+                break
             result = read if isinstance(read, Result) else self._fix(self._fixer, *read)
             result = replace(result, warnings=tuple(self._warnings))
             self._warnings.clear()

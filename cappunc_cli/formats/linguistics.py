@@ -135,8 +135,9 @@ _SPEAKER = re.compile(r"\*([^\s:*]{1,20}):(?=[ \t])(?!\s*0[\s.\[])")
 _PARTICIPANTS = re.compile(r"^@Participants:((?:[^\r\n]|\r?\n\t)*)", re.MULTILINE)
 _BULLET = r"\x15[^\x15\r\n]*\x15"
 _TIMES = re.compile(r"\x15(?:%snd:\"[^\"]*\"_|[^\x15]*?_)?([0-9]{1,9})_([0-9]{1,9})\x15")
-#: Words that are not said or not understood, events, fragments, and how an utterance is linked or broken off.
-_NO_WORD = r"(?<![^\s<])(?:0[^\s>]*|&[=*+~][^\s>]*|\+[^\s>]*|(?:xxx|yyy|www)(?![^\s>]))"
+#: Words that are not said or not understood, events, fragments (`&+lon`, once `&lon`; only `&-um` is a word), and how
+#: an utterance is linked or broken off.
+_NO_WORD = r"(?<![^\s<])(?:0[^\s>]*|&[^-\s][^\s>]*|\+[^\s>]*|(?:xxx|yyy|www)(?![^\s>]))"
 #: All codes. The white space before a bracket goes with it, as a bracket alone would break the line.
 _HIDDEN = re.compile(rf"{_BULLET}|\s*\[[^\[\]]*\]|{_NO_WORD}|\([0-9.:]+\)|(?<![^\s<])&-?|@[^\s>]*|[<>():^ˈˌ↑↓⌈⌉⌊⌋]")
 #: What stands after a word where a mark can stand.

@@ -21,11 +21,18 @@ from cappunc_cli.formats.cues import Cue, time_code
 from cappunc_cli.formats.markup import HIDDEN_WITHOUT_ENTITIES
 from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
-#: Columns by the names that programs give them.
+#: Columns by the names that programs and people give them, without what is in brackets (`start (s)`) and signs.
 _NAMES = {
-    "start": "start", "end": "end", "text": "text", "speaker": "speaker",
-    "start time": "start", "end time": "end", "speaker name": "speaker",
-}  # fmt: skip
+    name: column
+    for column, names in {
+        "start": "start, begin, from, in, start time, begin time, time in, starttime, start ms",
+        "end": "end, stop, to, out, end time, stop time, time out, endtime, end ms",
+        "text": "text, transcript, transcription, dialog, dialogue, utterance, sentence, subtitle, caption, content",
+        "speaker": "speaker, speaker name, speaker label, speaker id, who, character",
+    }.items()
+    for name in names.split(", ")
+}
+_BESIDE_NAME = re.compile(r"\W*(?:\([^()]*\)|\[[^\[\]]*\])|[\W_]+")
 _NEEDED = ("start", "end", "text")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
 #: A field without quotes ends at a comma; in one with quotes, `""` is a quotation mark.
@@ -66,7 +73,8 @@ def _named(text: str) -> _Table | None:
     if first is None or first.start() > 1:
         return None
     for separator in _FIELDS:
-        names = [name.strip(' \t"').lower() for name in first[0].removeprefix("\ufeff").split(separator)]
+        titles = first[0].removeprefix("\ufeff").lower().split(separator)
+        names = [_BESIDE_NAME.sub(" ", title).strip() for title in titles]
         found = [_NAMES.get(name, "") for name in names]
         if all(found.count(name) == 1 for name in _NEEDED):
             return _Table(separator, {name: i for i, name in enumerate(found) if name}, width=len(found))

@@ -38,6 +38,8 @@ _SPEAKER_LINE = re.compile(
     rf"[ \t–—-]*(?:{_IN_BRACKETS})?{_MARKS}[ \t]*\Z",
     re.IGNORECASE,
 )
+# `SPEAKER_01|hello`.
+_PIPED = re.compile(rf"[ \t]*({GENERIC_LABEL.pattern})[ \t]*\|(?=[ \t]*[^\s|])", re.IGNORECASE)
 # Fathom: `0:01 - Ada Byron (Acme)`; Rev: `Ada Byron (00:01)`; Markdown: `**Ada Byron** [00:01]`.
 _TIMED_NAME = re.compile(
     rf"[ \t@#*_]*(?:{_IN_BRACKETS}[ \t|*_–—-]+([^\W\d_][^\t\r\n]{{0,58}}?)"
@@ -57,6 +59,9 @@ _WORD = re.compile(r"\w\S*")
 _HEADING = re.compile(r"[ \t\ufeff]*#{1,6}[ \t]+[^\s#]")
 #: In wrapped text, fewer than one line in this many has room for the first word of the next one.
 _WRAPPED = 5
+#: A number or time in a table, and the fewest rows of one.
+_NUMBER_CELL = re.compile(rf"\s*(?:[-+]?[0-9]{{1,12}}(?:[.,][0-9]{{1,9}})?|{_CLOCK})\s*")
+_FEWEST_ROWS = 2
 #: Fewer lines do not show how a text is broken into lines.
 _FEWEST_LINES = 4
 #: Blank lines separate paragraphs if there are at least this many words between them on average; double-spaced lines
@@ -128,10 +133,36 @@ def _are_names(texts: Sequence[str]) -> bool:
     return "" not in keys and 2 * len(keys) <= len(texts)
 
 
+def _text_cells(text: str, lines: Sequence[Span]) -> dict[int, Span]:
+    """Where the text is in the lines of a table with tabs that has numbers, too: in the column with most letters.
+
+    {} for other texts, and where the only numbers are times before the text, which any line may have.
+    """
+    rows = {i: text[start:stop].split("\t") for i, (start, stop) in enumerate(lines) if text[start:stop].strip()}
+    width = len(next(iter(rows.values()), ()))
+    if len(rows) < _FEWEST_ROWS or width < 2 or any(len(cells) != width for cells in rows.values()):
+        return {}
+    columns = list(zip(*rows.values(), strict=True))
+    # The first line may name the columns.
+    numbers = [k for k, cells in enumerate(columns) if all(_NUMBER_CELL.fullmatch(cell) for cell in cells[1:])]
+    own = max(range(width), key=lambda k: sum(map(str.isalpha, "".join(columns[k]))))
+    clocks = [k for k in numbers if all(_ANY_CLOCK.fullmatch(cell.strip()) for cell in columns[k])]
+    if own in numbers or all(k < own and k in clocks for k in numbers):
+        return {}
+    named = not all(_NUMBER_CELL.fullmatch(columns[k][0]) for k in numbers)
+    spans = {}
+    for number, (i, cells) in enumerate(rows.items()):
+        start = lines[i][0] + sum(len(cell) + 1 for cell in cells[:own])
+        spans[i] = (start, start) if named and not number else (start, start + len(cells[own]))
+    return spans
+
+
 def _label(line: str, length: int) -> tuple[int, str | None]:
     """The length of the label at the start of a line (0 for none), and the speaker that it names."""
     if length == len(line) and (found := _SPEAKER_LINE.match(line)):
         return length, found[1]
+    if "|" in line and (found := _PIPED.match(line)):
+        return found.end(), found[1]
     if not line or not (line[0].isdigit() or line[-1] in " \t)].,:;?!…—" or line[-1].isdigit()):
         return 0, None
     if length == len(line) and (found := _NAME_LINE.match(line)):
@@ -164,7 +195,7 @@ class PlainText(RegionFormat):
         sound, begin = False, None  # a sound, and a time on a line of its own or of a name, before the next word
         lines, paragraph_start = split_lines(text), 0
         has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
-        may_begin_turn = _utterances(text, lines)
+        may_begin_turn, cells = _utterances(text, lines), _text_cells(text, lines)
         for number, (start, stop) in enumerate(lines):
             if not text[start:stop].strip():
                 # A paragraph ends with a sentence, like a turn.
@@ -178,6 +209,9 @@ class PlainText(RegionFormat):
                 if number in names
                 else _label(text[start : min(stop, start + 200)], stop - start)
             )
+            if number in cells:
+                (own, stop), speaker = cells[number], None
+                skipped = own - start
             whole = skipped == stop - start or _ONLY_TIMES.match(text, start, stop)
             if whole and (clock := _ANY_CLOCK.search(text, start, stop)):
                 begin = time_code(clock[0], self.fps)

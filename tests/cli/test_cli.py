@@ -789,3 +789,9 @@ def test_an_empty_name_is_not_the_current_directory(arguments: list[str], tmp_pa
     assert b"cappunc: : no such file" in run.stderr or b"empty" in run.stderr or b"no model ''" in run.stderr
     assert b"Traceback" not in run.stderr
     assert (sorted(tmp_path.iterdir()), path.read_text()) == (before, SRT)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no such device")
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    run = cappunc("fix", *MODEL, talk(tmp_path), "-o", tmp_path / "new.srt", "--log", "/dev/full")
+    assert (run.returncode, run.stderr) == (1, b"cappunc: /dev/full: No space left on device\n")

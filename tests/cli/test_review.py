@@ -63,7 +63,7 @@ def found(
     without_marks, without_case = np.isin(places, lacks_marks), np.isin(places, lacks_case)
     no = np.zeros(len(words), np.bool_)
     marks, case = without_marks.astype(np.float32), without_case.astype(np.float32)
-    missing = Missing(marks, marks, case, no, no, no, 0.5, np.zeros((len(words), 3), np.float32))
+    missing = Missing(marks, marks, case, no, no, no, no, 0.5, np.zeros((len(words), 3), np.float32))
     return find_low_confidence(read_passage(words, rows, model, options or Options()), missing, 0.7)
 
 

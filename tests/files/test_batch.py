@@ -394,8 +394,15 @@ def test_control_c_does_not_reach_workers_that_are_starting_and_a_killed_one_is_
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("options", [[], ["--jobs", "2"]])
-def test_control_c_keeps_and_logs_what_has_been_written(tree: Path, options: list[str]) -> None:
+def test_a_signal_keeps_and_logs_what_has_been_written(tree: Path, options: list[str], sent: str) -> None:
+    number = getattr(signal, sent)
+
+    def as_for_a_user() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
     for i in range(2000):
         (tree / f"in/more{i}.txt").write_text("hello anna then we went to london\n" * 40)
     command = commands.line("fix", "--model", TINY, "in", "-o", "out", "--log", "log")
@@ -403,15 +410,17 @@ def test_control_c_keeps_and_logs_what_has_been_written(tree: Path, options: lis
         [*command, *options],
         cwd=tree,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=as_for_a_user,
     ) as process:
         while process.poll() is None and not list((tree / "out").glob("*.txt")):
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert process.stderr is not None
         said = process.stderr.read()
-    assert process.returncode == 130
-    assert b"of 2,030 files done; run the same command again to resume" in said
+    assert process.returncode == 128 + number
+    [line] = said.splitlines()
+    assert line.endswith(b" of 2,030 files done; run the same command again to resume")
+    # Nothing is written any more.
     results = {f"out/{name}" for name in contents(tree / "out")}
     assert 0 < len(results) < 2030
     lines = [json.loads(line) for line in (tree / "log").read_text().splitlines()]

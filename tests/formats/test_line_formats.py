@@ -131,7 +131,7 @@ def test_the_first_line_of_a_tsv_names_its_columns() -> None:
     formats.verify(document, output)
 
 
-@pytest.mark.parametrize("first", ["start\tend", "start\ttext\tspeaker", "start\tend\ttext\ttext", "begin\tend\ttext"])
+@pytest.mark.parametrize("first", ["start\tend", "start\ttext\tspeaker", "start\tend\ttext\ttext", "number\tend\ttext"])
 def test_other_columns_of_a_tsv_are_refused(first: str) -> None:
     with pytest.raises(BadInput, match="does not name the columns"):
         formats.read(f"{first}\n0\t900\tis it open\tno\n", "talk.tsv")
@@ -566,3 +566,50 @@ def test_only_the_csv_field_that_gets_a_comma_gets_quotes() -> None:
     formats.verify(document, output)
     texts[6] = "and,"
     assert '"and, left",2.5' in formats.write(document, texts)
+
+
+@pytest.mark.parametrize(
+    ("source", "fixed"),
+    [
+        (
+            "we live in london\t0.5\t2.300\nwhere is he\t2.5\t4.1\n",
+            "We live in london.\t0.5\t2.300\nWhere is he.\t2.5\t4.1\n",
+        ),
+        ("Anna\twe live\t2.300\nBob\twhere is he\t4.1\n", "Anna\tWe live.\t2.300\nBob\tWhere is he.\t4.1\n"),
+        ("we live here\t0:05\nwhere is he\t0:07\n", "We live here.\t0:05\nWhere is he.\t0:07\n"),
+        ("id\tat\tsaid\n1\t5\twe live\n2\t7\twhere is he\n", "id\tat\tsaid\n1\t5\tWe live.\n2\t7\tWhere is he.\n"),
+    ],
+)
+def test_only_the_text_of_a_table_in_plain_text_is_read(source: str, fixed: str) -> None:
+    for text in (source, fixed):
+        document = formats.read(text, "talk.txt", "txt")
+        lines = [[word.text for word in document.words if word.cue == cue] for cue in range(text.count("\n"))]
+        new = [[own[0].capitalize(), *own[1:-1], f"{own[-1].rstrip('.')}."] for own in lines if own]
+        assert formats.write(document, [word for own in new for word in own]) == fixed
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "start time,end time,dialog",
+        "Begin (s),End (s),Transcript",
+        "from,to,sentence",
+        "Start_Time,End_Time,Text",
+        "in,out,caption",
+    ],
+)
+def test_columns_have_many_names(head: str) -> None:
+    document = formats.read(f"{head}\n1.0,3.0,we live here\n4.5,6.0,where is he\n", "talk.csv")
+    assert (document.format, len(document.words), document.words[-1].end) == ("tsv", 6, 6000)
+
+
+def test_a_label_may_end_with_a_bar() -> None:
+    document = formats.read("SPEAKER_01|hi anna\nSPEAKER_02|where is he\n", "talk.txt")
+    assert document.texts == ["hi", "anna", "where", "is", "he"]
+    assert [word.turn for word in document.words] == [1, 1, 2, 2, 2]
+
+
+def test_a_fragment_in_chat_is_no_word() -> None:
+    source = "@Begin\n*MOT:\t&london we went to &-um &+lo &~foo london .\n@End\n"
+    document = formats.read(source, "a.cha")
+    assert document.texts == ["we", "went", "to", "um", "london ."]

@@ -1,20 +1,21 @@
 """JSON of no known dialect: the first list of objects with a text and a start is the transcript, wherever it is.
 
-Segments may have lists of words. Texts of the whole transcript beside the list are kept in sync.
+Segments may have lists of words. Whatever else shows the same words, under whatever name, is kept in sync.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from statistics import median
 
+from cappunc_cli.document.labels import strip
 from cappunc_cli.formats.cues import seconds
 from cappunc_cli.formats.json.scan import Literal, Node
-from cappunc_cli.formats.json.tracks import Entries, Track, lines, nodes, texts
+from cappunc_cli.formats.json.tracks import Entries, Field, Track, lines, nodes, texts
 
 #: The dialects by their names, and what programs call the keys of other JSON.
 TABLES = tomllib.loads(Path(__file__).with_name("dialects.toml").read_text("utf-8"))
@@ -22,6 +23,8 @@ GENERIC: dict[str, list[str]] = TABLES["generic"]
 
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
+#: The fewest words that are repeated by no chance: a title may be `hello`.
+_FEWEST = 3
 
 
 #: A list of timed texts, or of segments with lists of them, and before it the object that contains it.
@@ -55,14 +58,38 @@ def generic_tracks(value: object) -> Iterator[Track]:
     if found is None:
         return
     holder, listed = found
-    copies = [texts(holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
     words_key, whole = _words_key(listed), _entries(listed)
     if words_key is None:
-        yield Track([whole.fields(listed), *copies])
-        return
-    spoken = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
-    words = replace(_entries(list(chain.from_iterable(spoken))), join=None)
-    yield Track([*lines(listed, spoken, words, whole), *copies])
+        streams = [whole.fields(listed)]
+    else:
+        spoken = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
+        words = replace(_entries(list(chain.from_iterable(spoken))), join=None)
+        streams = lines(listed, spoken, words, whole)
+    known = {id(field.literal) for stream in streams for field in stream}
+    copies = [texts(holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
+    known |= {id(field.literal) for copy in copies for field in copy}
+    yield Track([*streams, *copies, *_copies(value, _bare(streams[0]), known)])
+
+
+def _copies(value: object, words: Sequence[str], known: Set[int]) -> Iterator[list[Field]]:
+    """What shows all the `words` once more, of whatever name: a text, or those in the entries of a list."""
+    found: dict[str, list[Field]] = {}
+    rest: list[tuple[object, str]] = [(value, "")] if len(words) >= _FEWEST else []
+    while rest:
+        one, path = rest.pop()
+        if isinstance(one, Literal) and id(one) not in known:
+            found.setdefault(path, []).append(Field(one, join="\n" if " " in one else " "))
+        elif isinstance(one, list):
+            rest += [(child, f"{path}[]") for child in reversed(one)]
+        elif isinstance(one, Node):
+            rest += [(child, f"{path}.{key}") for key, child in reversed(one.items())]
+    yield from (copy for copy in found.values() if len(copy) <= len(words) and _bare(copy) == words)
+
+
+def _bare(fields: Sequence[Field]) -> list[str]:
+    """The words of fields without marks and case."""
+    joined = "".join(field.join + field.literal for field in fields)
+    return [bare for bare in (strip(word)[0] for word in joined.split()) if bare]
 
 
 def is_timed(value: object) -> bool:
@@ -98,7 +125,7 @@ def _entries(listed: Sequence[Node]) -> Entries:
     """How the list writes its texts and times."""
     text, start = _key(listed, GENERIC["texts"]) or "", _key(listed, GENERIC["starts"]) or ""
     end, length, who = (_key(listed, keys) or "" for keys in (GENERIC["ends"], GENERIC["lengths"], GENERIC["speakers"]))
-    unit = _unit(start, [entry.get(start) for entry in listed])
+    unit = _unit(start, [entry[key] for entry in listed for key in (start, end) if key in entry])
     return Entries(text, start, end, "" if end else length, unit, who, join="line")
 
 
@@ -109,4 +136,6 @@ def _unit(key: str, values: Sequence[object]) -> float:
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     if len(numbers) < len(values) or len(numbers) < 2:
         return 1000.0
-    return 1.0 if median(b - a for a, b in pairwise(numbers)) >= 40 else 1000.0
+    # A word may begin where the one before ends.
+    steps = [b - a for a, b in pairwise(numbers) if a != b]
+    return 1.0 if steps and median(steps) >= 40 else 1000.0

@@ -102,6 +102,11 @@ def _decide_once(passage: Passage, missing: Missing | None, committed: Sequence[
     known = evidence(passage, missing)
     if passage.given:
         passage = take_over(passage, known)
+    if missing is not None and missing.signs.any():
+        # Sentences end before a sign, and begin after it.
+        passage = copy(passage)
+        beside = missing.signs | np.append(missing.signs[1:], False)
+        passage.turn_ends = passage.turn_ends | (beside & np.append(passage.cue_starts[1:], True))
     ruled, _ = add_lexical_rules(passage, known)
     is_settled = bool((known.marks >= 0).all() and (known.cases >= 0).all()) and ruled == labels
     if is_settled and not (committed or passage.pairs or passage.given):
@@ -181,7 +186,12 @@ def mark_scores(passage: Passage, known: Evidence) -> Rows:
             scores[i, _CONTINUING] = -np.inf
     if not passage.continues:
         scores[-1, _CONTINUING] = -np.inf
-        if text.marks[-1, _FINAL].sum() >= config.end_share:
+        # The model has learnt from pieces of texts, which seldom end where a sentence does. If a whole text breaks off,
+        # then with a word that goes on.
+        last, conventions = passage.bare[-1], passage.conventions
+        goes_on = last in conventions.never_last or last in conventions.begin_lines
+        least = max(config.end_share, tuned.BREAKS_OFF) if goes_on else config.end_share
+        if text.marks[-1, _FINAL].sum() >= least:
             scores[-1, _NOT_FINAL] = -np.inf
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf

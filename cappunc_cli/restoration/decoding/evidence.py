@@ -121,7 +121,7 @@ def _weighed(passage: Passage, free_start: Flags, missing: Missing) -> Evidence:
     within, ends, capitals = (np.maximum(share, least) for share in (missing.within, missing.ends, missing.capitals))
     lower, shown = cases == LOWER, marks != NONE
     upper = missing.upper & (not fills_gaps)
-    fixed = shown | (np.maximum(within, ends) < tuned.FEW)
+    fixed = shown | missing.signs | (np.maximum(within, ends) < tuned.FEW)
     # Verse has marks, and keeps the capitals of its lines; `iPhone` and NATO are no capitals of a line.
     layout = missing.layout & missing.bare & (cases <= CAPITAL) & (not fills_gaps)
     # Lower case stays where no sentence end can come before it and capitals are not missing.

@@ -55,15 +55,17 @@ Floats = npt.NDArray[np.float32]
 class Missing:
     """The shares of what belongs at each word [n] that are missing: marks `within` sentences, `ends`, `capitals`.
 
-    `upper` [n] flags words in a stretch in upper case, `layout` those whose capital only begins a line, `bare`
-    those in a stretch with hardly any marks. `kept` is the share of the capitals after missing sentence ends that are
-    there. `expected` [n, 3] are the probabilities that a mark within a sentence, an end or a capital belongs at a word.
+    `upper` [n] flags words in a stretch in upper case, `signs` those of cues that are signs, `layout` those whose
+    capital only begins a line, `bare` those in a stretch with hardly any marks. `kept` is the share of the capitals
+    after missing sentence ends that are there. `expected` [n, 3] are the probabilities that a mark within a sentence,
+    an end or a capital belongs at a word.
     """
 
     within: Floats
     ends: Floats
     capitals: Floats
     upper: Flags
+    signs: Flags
     layout: Flags
     bare: Flags
     kept: float
@@ -100,14 +102,21 @@ def find_missing(passage: Passage, patchy: bool = True) -> Missing:
     tails = passage.turn_ends | np.append(passage.cue_starts[1:], True)
     expected[:, _END] *= np.where(tails, 1 - _left_open(expected, kinds, tails), np.float32(1))
     expected[:, _NO_MARK] = np.maximum(1 - expected[:, _WITHIN] - expected[:, _END], 0)
+    shouted = _in_upper_cues(passage)
     capitals = _expect_capitals(passage, cases, kinds, expected)
+    capitals.cased[shouted] = False
     by_marks = _mark_likelihoods(passage.bare, expected, kinds)
     by_marks, by_case = _forward_backward(by_marks, _case_likelihoods(text, cases, capitals), patchy)
     shares = by_case[:, :-1] / np.maximum(by_case[:, :-1].sum(1), 1e-9)[:, None]
+    begins_in_capital = (capitals.starts > 0) | text.has[WordProperty.ALWAYS_CAPITAL]
+    only_names = np.where(begins_in_capital, _GONE[0], _GONE[-1])
     begins = np.append(np.float32(1), expected[:-1, _END])
     belongs = np.where(capitals.cased, 1 - (1 - capitals.own) * (1 - begins), np.float32(0))
     by_kind = by_marks @ _MISSING
-    upper = _in_upper_case(passage, kinds, by_case[:, -1] > 0.5)
+    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
+    ended |= (kinds == _NO_MARK) & (ends > 0.5)
+    upper = _in_upper_case(passage, ended, by_case[:, -1] > 0.5)
+    signs = _signs(shouted & ~upper, ended, passage.cue_starts)
     style = writing_style(passage.bare, cases, marks)
     bare = np.full(len(cases), not style.punctuated) | (by_kind.min(1) > 0.5)
     # Title Case says as little as upper case, unless it is that of headlines with marks.
@@ -115,8 +124,9 @@ def find_missing(passage: Passage, patchy: bool = True) -> Missing:
     return Missing(
         within=by_kind[:, 0],
         ends=by_kind[:, 1],
-        capitals=shares @ _GONE,
+        capitals=shares[:, :-1] @ _GONE + shares[:, -1] * only_names,
         upper=upper,
+        signs=signs,
         layout=capitals.layout,
         bare=bare,
         kept=capitals.kept,
@@ -226,12 +236,17 @@ def _expect_capitals(passage: Passage, cases: Numbers, kinds: Numbers, expected:
 
 
 def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> Floats:
-    """The likelihoods [n, ends, cases] of the existing cases, for each share of ends and each state of capitals."""
+    """The likelihoods [n, ends, cases] of the existing cases, for each share of ends and each state of capitals.
+
+    Those of a text that has each share of its capitals, of one in which names have theirs but starts do not, and of one
+    in upper case.
+    """
     own, starts = expected.own[:, None], expected.starts[:, None]
     opens = expected.opens[:, None] * _GONE
     opens /= 1 - expected.opens[:, None] + opens
     capital = np.where(starts > 0, starts, own + (1 - own) * opens * expected.kept)
-    shown = capital[:, :, None] * _SHARES
+    only_names = capital * np.where(starts > 0, _SHARES[0], _SHARES[-1])
+    shown = np.concatenate([capital[:, :, None] * _SHARES, only_names[:, :, None]], 2)
     lower, upper, one_letter = cases == LOWER, cases == UPPER, text.has[WordProperty.ONE_LETTER]
     least = np.float32(1e-3)
     raised = np.clip(text.cases[:, UPPER] / np.maximum(np.clip(1 - text.cases[:, LOWER], 0, 1), least), 0.01, 0.99)
@@ -245,16 +260,15 @@ def _case_likelihoods(text: Posteriors, cases: Numbers, expected: _Capitals) -> 
     return found
 
 
-def _in_upper_case(passage: Passage, kinds: Numbers, likely: Flags) -> Flags:
-    """Which words are in a stretch in upper case, [n], given the kinds of their marks, and where that is `likely`.
+def _in_upper_case(passage: Passage, ended: Flags, likely: Flags) -> Flags:
+    """Which words are in a stretch in upper case, [n], given which have `ended` a sentence, and where that is `likely`.
 
     A few such words amid good text are a sign, a title or a shout, unless they are whole cues in a sentence that
     goes on in good case.
     """
-    cases, marks = passage.written
+    cases = passage.written[0]
     has, found = passage.posteriors.has, np.zeros(len(cases), np.bool_)
     neutral = has[WordProperty.NO_CASE] | (has[WordProperty.ONE_LETTER] & (cases > LOWER))
-    ended = (kinds == _END) | passage.turn_ends | np.isin(marks, [MARK_CLASSES.index(mark) for mark in _OPEN])
     for start, stop in runs(likely):
         upper = int(((cases == UPPER) | neutral)[start:stop].sum())
         is_long = upper >= tuned.MIN_UPPER_WORDS or stop - start == len(likely)
@@ -270,6 +284,26 @@ def _in_upper_case(passage: Passage, kinds: Numbers, likely: Flags) -> Flags:
     return found
 
 
+def _in_upper_cues(passage: Passage) -> Flags:
+    """Which words are in a few cues in upper case amid others, [n]: they do not show how the text is written."""
+    cases, neutral = passage.written[0], passage.posteriors.has[WordProperty.NO_CASE]
+    found = np.zeros(len(cases), np.bool_)
+    for start, stop in pairwise([*np.flatnonzero(passage.cue_starts).tolist(), len(cases)]):
+        own = cases[start:stop] == UPPER
+        found[start:stop] = own.any() and (own | neutral[start:stop]).all()
+    for start, stop in runs(found):
+        found[start:stop] &= stop - start < min(tuned.MIN_UPPER_WORDS, len(found) / 2)
+    return found
+
+
+def _signs(shouted: Flags, ended: Flags, cue_starts: Flags) -> Flags:
+    """Which words are in a sign or on-screen title, [n]: in a cue that is `shouted`, but not within a sentence."""
+    signs = np.zeros(len(shouted), np.bool_)
+    for start, stop in pairwise([*np.flatnonzero(cue_starts).tolist(), len(shouted)]):
+        signs[start:stop] = shouted[start:stop].all() and (start == 0 or bool(ended[start - 1] | signs[start - 1]))
+    return signs
+
+
 def _prior() -> Floats:
     """The prior probability of each state [marks, cases]."""
     none, some, nearly, all_ = tuned.PRIOR_NONE, tuned.PRIOR_SOME, tuned.PRIOR_NEARLY, tuned.PRIOR_ALL
@@ -277,8 +311,9 @@ def _prior() -> Floats:
     marks = np.append(np.outer(writers, [none, some, some, some, nearly, all_]), [some] * 3)
     one_kind = [some, tuned.PRIOR_ONE_KIND, some]
     without_case = np.append(np.outer(writers, [none, some, some, some, nearly, none]), one_kind)
-    prior = marks[:, None] * np.array([none, some, some, some, some, all_, tuned.PRIOR_UPPER])
+    prior = marks[:, None] * np.array([none, some, some, some, some, all_, 0, tuned.PRIOR_UPPER])
     prior[:, [0, -1]] = without_case[:, None] * np.array([tuned.PRIOR_NONE, tuned.PRIOR_UPPER])
+    prior[[0, len(_SHARES) - 1], -2] = tuned.PRIOR_NAMES * np.array([none, all_])
     found: Floats = (prior / prior.sum()).astype(np.float32)
     return found
 

@@ -524,3 +524,53 @@ def test_an_empty_transcript_of_gentle_has_no_words() -> None:
     output = formats.write(document, [])
     formats.verify(document, output)
     assert output == source
+
+
+WORDS = [{"word": word, "start": i, "end": i + 1} for i, word in enumerate(["so", "where", "is", "anna"])]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"text": "so where is anna", "words": WORDS},
+        *(
+            {key: "so where is anna", "words": WORDS}
+            for key in ("transcription", "content", "display_text", "any thing")
+        ),
+        {
+            "text": "so where is anna",
+            "timestamp": {"word": WORDS, "segment": [{"segment": "so where is anna", "start": 0}]},
+        },
+        {"words": WORDS, "lines": [{"part": "so where"}, {"part": "is anna"}], "meta": {"all": "so where is anna"}},
+        {"words": [{**word, "display": word["word"]} for word in WORDS]},
+        {
+            "words": [{"w": word["word"], "s": word["start"], "e": word["end"]} for word in WORDS],
+            "whole": "so where is anna",
+        },
+    ],
+)
+def test_whatever_shows_the_same_words_is_a_copy(value: dict[str, Any]) -> None:
+    source = json.dumps({"title": "anna", "note": "so where is anna now", **value})
+    document = formats.read(source, "a.json")
+    fixed = formats.write(document, ["So,", "where", "is", "Anna?"])
+    expected = re.sub(r"\bso\b", "So,", re.sub(r"\banna\b", "Anna?", source))
+    # What only resembles it stays.
+    expected = expected.replace('"title": "Anna?"', '"title": "anna"').replace(
+        "So, where is Anna? now", "so where is anna now"
+    )
+    assert fixed == expected
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+@pytest.mark.parametrize("names", [("start", "end"), ("startTime", "endTime"), ("begin", "stop")])
+def test_whole_numbers_are_milliseconds_where_steps_are_long(unit: int, names: tuple[str, str]) -> None:
+    """Also where a segment is the only one, and words follow each other without a gap."""
+    times = [(0, 2), (2, 3), (3, 4), (8, 9)]
+    words = [
+        {"word": word, names[0]: start * 1000 // unit, names[1]: end * 1000 // unit}
+        for word, (start, end) in zip(["so", "where", "is", "anna"], times, strict=True)
+    ]
+    whole = {"transcript": "so where is anna", names[0]: 0, names[1]: 9 * 1000 // unit, "words": words}
+    for value in ({"data": {"list": [whole]}}, {"data": {"list": words}}):
+        found = formats.read(json.dumps(value), "a.json").words
+        assert [(word.start, word.end) for word in found] == [(start * 1000, end * 1000) for start, end in times]
