@@ -119,6 +119,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files |= dict.fromkeys(("gold.srt", "gold/a.srt"), cue.replace(words, gold))
     files |= dict.fromkeys(("talk.json", "call.json"), heard) | dict.fromkeys(("gold.txt", "slides.txt"), gold)
     files |= {"talk.en.vtt": vtt, "talk.ctm": ctm, "terms.txt": "London\n", "products.txt": "iPhone\n"}
+    files |= {
+        "script.txt": gold,
+        "scripts/a.txt": gold,
+        "sentences.txt": gold,
+        "es.txt": "Hola, Ana.\nFuimos.\n¿Dónde?\n",
+    }
+    files["talk.rttm"] = "SPEAKER talk 1 0.5 9.0 <NA> <NA> SPEAKER_00 <NA> <NA>\n"
     files["Downloads/talk.srt.decisions.json"] = json.dumps(
         {"kind": "cappunc review", "sha256": sha256(cue.encode()).hexdigest(), "decisions": []}
     )
@@ -151,6 +158,9 @@ def test_the_commands_run(
         for name, source in {**made, "whole.json": "talk.json"}.items():
             (place / name).parent.mkdir(exist_ok=True)
             shutil.copy(place / source, place / name)
+    if call[0] in {"captions", "convert"}:
+        shutil.copy(place / "gold.srt", place / "whole.srt")
+        (place / "sentences.txt").unlink()
     for name in ("en", "en-fast", "multi"):
         shutil.copytree(tiny_model, tmp_path / "models" / name)
     spanish = tmp_path / "models" / "multi" / "config.json"

@@ -40,7 +40,8 @@ def given_words(ours: Sequence[str], theirs: Sequence[str], links: Sequence[Link
     for link, following in pairwise([*links, None]):
         assert link is not None
         mark = other.mark(link, following, len(ours))
-        signs = other.labels[link.other].paired & _OPENING if link.kind < PLACE else frozenset()
+        label = other.labels[link.other]
+        signs = label.paired & _OPENING if label.before and link.kind < PLACE else frozenset()
         for i, text in enumerate(other.cased(ours, link, before, last_mark in _ENDS), link.first):
             found[i] = Given(mark if i == link.stop - 1 else "", text, signs if i == link.first else frozenset())
         before, last_mark = link, mark or "-"
@@ -105,6 +106,8 @@ class _Other:
             return [""] * len(bare)
         if link.kind == NEAR:
             return [capital(bare[0]) if label.case is not Case.LOWER else ""]
+        if len(bare) == 1 and bare[0] == self.bare[link.other]:
+            return [self._cores[link.other]]
         cores = self._cores[link.other : link.until]
         if len(bare) == 1:  # `Anti Virus` is Antivirus
             labels = self.labels[link.other + 1 : link.until]

@@ -339,3 +339,28 @@ def _found(found: dict[str, float]) -> str:
     if not round(found["listed"], 3):
         return "–"
     return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"
+
+
+def marks_from(report: dict[str, Any]) -> str:
+    """What `--marks-from` gives by the share of words that differ, and on the words of a recogniser."""
+    shares = list(next(iter(report["texts"].values())))
+    columns = ("marks", "capitals", "carried")
+
+    def mean(share: str, key: str) -> str:
+        found = [text[share][key] for text in report["texts"].values() if key in text[share]]
+        return f"{fmean(found):.1f}" if found else ""
+
+    rows = [[share, *(mean(share, key) for key in columns)] for share in shares]
+    calls = list(report["calls"].values())
+    heard = [[name, *(f"{fmean(call[name][key] for call in calls):.1f}" for key in columns[:2])] for name in calls[0]]
+    return (
+        f"{len(report['texts'])} texts in five languages, {report['words']:,} words each, whose other text has a share of "
+        "its words changed, dropped or added: mean F1 in per cent of `, . ?` and of capitals, and the share of the marks "
+        "carried over whose words both texts have. `plain` is `fix` without the option:\n\n"
+        + table(["words that differ", "marks , . ?", "capitals", "carried"], rows)
+        + "\nWords of a recogniser without marks (Earnings-21), with the marks of an edited text and of two other "
+        "recognisers, against the edited text:\n\n"
+        + table(["marks from", "marks , . ?", "capitals"], heard)
+        + f"\nThe most that a text has in common with an unrelated one is {report['wrong']['highest']} % of its words. "
+        + source(report, "marks_from.json")
+    )
