@@ -354,9 +354,9 @@ def marks_from(report: dict[str, Any]) -> str:
     calls = list(report["calls"].values())
     heard = [[name, *(f"{fmean(call[name][key] for call in calls):.1f}" for key in columns[:2])] for name in calls[0]]
     return (
-        f"{len(report['texts'])} texts in five languages, {report['words']:,} words each, whose other text has a share of its "
-        "words changed, dropped or added: mean F1 in per cent of `, . ?` and of capitals, and the share of the marks "
-        "carried over whose words both texts have. `plain` is `fix` without the option:\n\n"
+        f"{len(report['texts'])} texts in five languages, {report['words']:,} words each, whose other text has a share "
+        "of its words changed, dropped or added: mean F1 in per cent of `, . ?` and of capitals, and the share of the "
+        "marks carried over whose words both texts have. `plain` is `fix` without the option:\n\n"
         + table(["words that differ", "marks , . ?", "capitals", "carried"], rows)
         + "\nWords of a recogniser without marks (Earnings-21), with the marks of an edited text and of two other "
         "recognisers, against the edited text:\n\n"
