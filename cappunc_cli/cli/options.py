@@ -146,10 +146,10 @@ class OtherFiles:
 
     marks_from: Annotated[
         str | None,
-        Option("Take marks and case from this text, or a folder of texts.", CHANGE, metavar="OTHER", check=not_empty),
+        Option("Take marks and case from this text (or folder).", CHANGE, metavar="OTHER", check=not_empty),
     ] = None
     speakers_from: Annotated[
-        str | None, Option("Who speaks when: RTTM, or pyannote's JSON.", FILES, metavar="FILE", check=not_empty)
+        str | None, Option("Who speaks when: RTTM, or pyannote's JSON.", EXPERT, metavar="FILE", check=not_empty)
     ] = None
 
     def names(self) -> dict[str, str | None]:

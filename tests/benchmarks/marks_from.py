@@ -23,7 +23,7 @@ from models.lab.studies.marks_from import differing
 from tests.benchmarks.measuring import head, options_with_data, print_report
 
 WORDS = 100_000
-SETS = ("gum_written", "interviews", "phone", "court", "news", "wiki", "podcast", "ted", "wwdc", "meetings", "earnings")
+SETS = ("gum_written", "interviews")
 
 
 def texts(data: Path) -> list[str]:

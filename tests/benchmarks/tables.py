@@ -254,7 +254,10 @@ PARTS = {
         "docs/check.md",
         {f"half_marked{name}.json": studies.half_marked for name in ("", "_en", "_es", "_de")},
     ),
-    "marks_from": ("docs/fix.md", {"marks_from.json": studies.marks_from}),
+    "marks_from": (
+        "docs/fix.md",
+        {"marks_from.json": studies.marks_from, "marks_from_speed.json": studies.marks_from_speed},
+    ),
     "review": ("docs/review.md", {"review.json": studies.review}),
     "own": ("docs/train.md", {"own.json": own}),
     "captions": ("docs/benchmarks.md", {"captions.json": studies.captions}),

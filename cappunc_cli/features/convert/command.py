@@ -25,7 +25,14 @@ from cappunc_cli.cli.usage import (
 from cappunc_cli.errors import BadOption, CappuncError, nearest
 from cappunc_cli.features.convert.made_captions import restored
 from cappunc_cli.features.convert.makers import CaptionMaker, Converter, Made, file_suffix, named_kind
-from cappunc_cli.features.convert.options import CAPTION_KINDS, KINDS, TEXT_KINDS, CaptionsOptions, ConvertOptions
+from cappunc_cli.features.convert.options import (
+    ALL_KINDS,
+    CAPTION_KINDS,
+    KINDS,
+    TEXT_KINDS,
+    CaptionsOptions,
+    ConvertOptions,
+)
 from cappunc_cli.features.convert.translation import Sentence, sentences
 from cappunc_cli.files.caption_report import write_report
 from cappunc_cli.files.fixer import Fixer, Opened
@@ -56,7 +63,7 @@ _OF_NEW_CAPTIONS = (
 _ONLY_FOR = {
     "times": TEXT_KINDS,
     "ttml_profile": ("ttml",),
-    "speakers": tuple(kind for kind in KINDS if kind != "json"),  # which always has them
+    "speakers": tuple(kind for kind in ALL_KINDS if kind != "json"),  # which always has them
 }
 
 

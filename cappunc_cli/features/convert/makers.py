@@ -22,7 +22,7 @@ from cappunc_cli.features.convert.made_captions import (
     spread,
     verify_same,
 )
-from cappunc_cli.features.convert.options import CAPTION_KINDS, ENDS, KINDS, SPEAKERS, TTML_PROFILES
+from cappunc_cli.features.convert.options import ALL_KINDS, CAPTION_KINDS, ENDS, SPEAKERS, TTML_PROFILES
 from cappunc_cli.features.convert.translation import Sentence, onto, sentences, translated_lines, written
 from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import encode
@@ -248,7 +248,7 @@ def convert(
     >>> print(cappunc.convert(Path("talk.srt"), "txt", times=True).decode()[:55])
     [00:00:01] Good evening, London. It is lovely to see so
     """
-    _require("to", to, KINDS)
+    _require("to", to, ALL_KINDS)
     _require("ttml_profile", ttml_profile, ("", *TTML_PROFILES))
     converter = Converter(to, speakers, times, attach, names, how.get("fps"), ttml_profile)
     with opened(source, model, {"glossary": glossary} if restore else None, how) as found:

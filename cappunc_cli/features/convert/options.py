@@ -22,7 +22,9 @@ from cappunc_cli.options import CHANGE, EXPERT, FILES, LIMITS, OUTPUT, Option, n
 #: Caption formats, those that print paragraphs, and all that `convert` writes.
 CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 TEXT_KINDS = ("txt", "md", "html", "docx")
-KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json", "sentences")
+KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
+#: What a translator gets is none of these files, whose readers see all that the source shows.
+ALL_KINDS = (*KINDS, "sentences")
 TTML_PROFILES = ("ebu-tt-d", "imsc")
 #: Where new captions end, and how they show who speaks.
 ENDS, SPEAKERS = ("limits", "sentence"), ("none", "dash", "name", "voice")
@@ -54,7 +56,13 @@ class ConvertOptions:
     others: OtherFiles
     to: Annotated[
         str | None,
-        Option(f"{', '.join(KINDS)} (default: by the name).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True),
+        Option(
+            f"{', '.join(ALL_KINDS)} (default: by the name).",
+            OUTPUT,
+            metavar="FORMAT",
+            choices=ALL_KINDS,
+            settable=True,
+        ),
     ] = None
     output: Output = None
     force: Force = False
@@ -80,8 +88,6 @@ class CaptionsOptions:
 
     \b
     cappunc captions talk.json                 write talk.captions.srt
-    cappunc captions --rewrap talk.srt         change line breaks only
-    cappunc captions es.txt --onto talk.srt --lang es    a translation, by lines
     """
 
     inputs: Inputs
@@ -120,7 +126,7 @@ class CaptionsOptions:
     report: ReportFile = None
     onto: Annotated[
         str | None,
-        Option("Put a translation, by lines, in the times of this file.", FILES, metavar="FILE", check=not_empty),
+        Option("Put translated lines in the times of this file.", FILES, metavar="FILE", check=not_empty),
     ] = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True

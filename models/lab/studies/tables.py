@@ -364,3 +364,23 @@ def marks_from(report: dict[str, Any]) -> str:
         + f"\nThe most that a text has in common with an unrelated one is {report['wrong']['highest']} % of its words. "
         + source(report, "marks_from.json")
     )
+
+
+def marks_from_speed(report: dict[str, Any]) -> str:
+    """How long it takes to align two texts, and how much memory."""
+    rows = [
+        [
+            name,
+            f"{one['words']:,}",
+            f"{one['other_words']:,}",
+            f"{one['cpu_seconds']:.1f} s",
+            f"{one['memory_mb']:,.0f} MB",
+        ]
+        for name, one in report["pairs"].items()
+    ]
+    return (
+        "The time of one core, beside that of the model, and the memory, to align two texts:\n\n"
+        + table(["", "words", "of the other text", "time", "memory"], rows)
+        + f"\n{in_short(report['hardware'])}; "
+        + source(report, "marks_from_speed.json")
+    )
