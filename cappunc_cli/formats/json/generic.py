@@ -64,7 +64,7 @@ def generic_tracks(value: object) -> Iterator[Track]:
     else:
         spoken = [_timed(nodes(entry, f"{words_key}[]")) for entry in listed]
         words = replace(_entries(list(chain.from_iterable(spoken))), join=None)
-        streams = lines(listed, spoken, words, whole)
+        streams = [*lines(listed, spoken, words, whole)]
     known = {id(field.literal) for stream in streams for field in stream}
     copies = [texts(holder, key) for key in ("text", "transcript", "full_text", "full_transcript")]
     known |= {id(field.literal) for copy in copies for field in copy}
