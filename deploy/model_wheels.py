@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = {
     "en": ("en", "en-fast", "en-live"),
     "multi": ("multi", "multi-fast", "es", "eu", "ro", "vi"),
+    "multi2": ("multi2",),
 }
 #: What a folder needs to run; recipes and notes stay in the repository.
 SHIPPED = ("CARD.md", "config.json", "tokenizer.json", "lexicon.txt", "model.onnx", "words.bin")

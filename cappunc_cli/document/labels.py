@@ -218,12 +218,12 @@ def same_letters(old: str, new: str) -> bool:
 
 
 def mark_of(after: str) -> str:
-    """The one mark that the characters after a word amount to: `...”` is `…`, `?!` is `?`."""
+    """The one mark that the characters after a word amount to: `...”` is `…`, `?!` is `?`, and so is Russian `?..`."""
     if not after:
         return ""
-    if "…" in after or ".." in after:
-        return "…"
     found = [_SPELLINGS.get(c, c) for c in after if c in _MARKS_AFTER]
+    if ("…" in after or ".." in after) and found[0] not in "?!":
+        return "…"
     for strong in "?!":
         if strong in found:
             return strong

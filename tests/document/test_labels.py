@@ -74,7 +74,8 @@ def test_marks_are_replaced_in_place(text: str, mark: str, expected: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("after", "mark"), [("...”", "…"), ("?!", "?"), ("--", "—"), (",”", ","), ("”)", ""), ("。", ".")]
+    ("after", "mark"),
+    [("...”", "…"), ("?!", "?"), ("?..", "?"), ("!…", "!"), ("--", "—"), (",”", ","), ("”)", ""), ("。", ".")],
 )
 def test_spellings_of_marks(after: str, mark: str) -> None:
     assert mark_of(after) == mark
