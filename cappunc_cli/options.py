@@ -2,11 +2,11 @@
 
 A dataclass whose fields are annotated with an `Option` describes the options of a command or a function:
 
-    sensitivity: Annotated[float, Option("From 0, few marks, to 1, many.", CHANGE, least=0, most=1)] = 0.5
+    sensitivity: Annotated[float, Option("0 adds few marks, 1 many.", CHANGE, least=0, most=1)] = 0.5
 
-The field has the name, the type and the default, the `Option` the rest. The type is bool, int, float, str, one of them
-or None, or a tuple of str for an option that may be repeated. A field whose type is such a dataclass stands for its
-options.
+The field gives the name, the type and the default; the `Option` gives the rest. The type is bool, int, float or str,
+perhaps with None, or a tuple of str for an option that may be repeated. A field may itself be such a dataclass: it adds
+all of its options.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ FILES, CHANGE, LIMITS, OUTPUT, MODEL, SPEED, EXPERT, MESSAGES = PANELS = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What a field says of an option, besides its name, type and default.
+    """What describes an option, besides the name, type and default of its field.
 
-    `name` is the option's name on the command line and in settings, unless it is the field's; `short` is its letter.
-    A number is from `least` to `most`, a text one of the `choices`. `check` is called with the value of any other
-    text and returns what counts; it raises ValueError or WrongUsage. `complete` yields the values that a shell offers.
-    Both may be references, so that a help text need not load what they are about: `package.module:name`.
-    `settable` options may stand in settings files and in the environment.
+    `name` is the name on the command line and in settings, if it differs from the field's; `short` is its letter.
+    A number lies between `least` and `most`; a text is one of the `choices`. `check` takes any other text and returns
+    the value to use; it raises ValueError or WrongUsage. `complete` yields the values that a shell offers. Both may be
+    references (`package.module:name`), so that a help text need not load the module. `settable` options may be set in
+    settings files and in the environment.
     """
 
     help: str
@@ -63,24 +63,24 @@ class Option:
     check: Callable[[str], Any] | str | None = None
     complete: Callable[[], Iterable[str]] | str | None = None
     settable: bool = False
-    #: Whether a switch that is off by default can be switched off, too, where a setting has switched it on.
+    #: Whether a switch that is off by default also has a `--no-` form, to turn off what a setting has turned on.
     negatable: bool = False
-    #: Whether it is an argument, which has no dashes.
+    #: Whether it is an argument, without dashes.
     argument: bool = False
-    #: What `described` reads off the field: its name, its type without None, and its default (MISSING for none). Then
-    #: `name` is that on the command line, without dashes, and in settings.
+    #: `described` reads these off the field: its name, its type without None, and its default (MISSING for none). It
+    #: also fills in `name`: the name on the command line, without dashes, and in settings.
     field: str = ""
     kind: type = str
     default: Any = None
 
     def completed(self, incomplete: str) -> list[str]:
-        """What a shell offers for a value that has been begun."""
+        """The values that a shell offers for the beginning of one."""
         known = load_reference(self.complete)
         values = self.choices or (known() if callable(known) else known or ())
         return [value for value in values if value.startswith(incomplete)]
 
     def read(self, text: str) -> Any:
-        """The value that a text means, on the command line or in the environment. Raises ValueError."""
+        """The value of a text from the command line or the environment. Raises ValueError."""
         value: Any = text
         if self.kind is bool:
             value = _SWITCHES.get(text.lower(), text)
@@ -90,7 +90,7 @@ class Option:
         return self.verify(value)
 
     def verify(self, value: Any) -> Any:
-        """The value that Python or a settings file gave, of the right type. Raises ValueError."""
+        """The value from Python or a settings file, after checks of its type and range. Raises ValueError."""
         number = self.kind in (int, float)
         if value is None and self.default is None:
             return None
@@ -125,7 +125,7 @@ class Option:
 
 
 def load_reference(reference: Any) -> Any:
-    """What a reference such as `package.module:name` means, whose module it loads; anything else means itself."""
+    """Load what a reference such as `package.module:name` names; anything else is returned as it is."""
     if not isinstance(reference, str):
         return reference
     module, _, name = reference.partition(":")
@@ -141,7 +141,7 @@ def not_empty(name: str) -> str:
 
 @cache
 def described(cls: type[Any]) -> Mapping[str, Option]:
-    """The options of a dataclass by the names of their fields, in order; those of dataclasses in it among them."""
+    """The options of a dataclass by the names of their fields, in order, with the options of nested dataclasses."""
     found: dict[str, Option] = {}
     hints = get_type_hints(cls, include_extras=True)
     for one in fields(cls):
@@ -164,7 +164,7 @@ def _plain(kind: Any) -> type:
 
 
 def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """A dataclass of options from values by field, those of dataclasses in it among them."""
+    """Make a dataclass of options, and its nested dataclasses, from values by field."""
     hints = get_type_hints(cls)
     given = {}
     for one in fields(cls):  # type: ignore[arg-type]
@@ -176,6 +176,6 @@ def made(cls: type[Kind], values: Mapping[str, Any]) -> Kind:
 
 
 def require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
-    """Raises WrongUsage unless a value that a caller gave is of one of these kinds; `expected` names them."""
+    """Raises WrongUsage unless a caller's value has one of these types; `expected` names them for the message."""
     if not isinstance(value, kinds):
         raise WrongUsage(f"{name} must be {expected}, not {reprlib.repr(value)}")

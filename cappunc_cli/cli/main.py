@@ -28,12 +28,12 @@ from cappunc_cli.version import __version__
 
 #: Settings files of the directory of the inputs.
 SETTINGS_FILE = "cappunc.toml"
-#: Colours of help texts on terminals, those of rich: headings, options, values.
+#: Colours of help texts on terminals, as rich has them: headings, options, values.
 _COLOURS = ((r"^\S[^:\n]*:", "yellow"), (r"(?<![\w-])--?[a-zA-Z][\w-]*", "cyan"), (r"(?<=[ |])[A-Z]{3,}\b", "green"))
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Longest names of options that have their help on the same line.
 _NAME_WIDTH = 24
-#: What exit code 1 says of most commands.
+#: What exit code 1 means for most commands.
 FAILS = "A file failed; the others are done."
 #: The first parameter of every command.
 _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
@@ -41,22 +41,22 @@ _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD,
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A row of the table: the options and the function, or references to them, and a line for the list of commands."""
+    """A row of the table: options and function, or references to them, and a line for the list of commands."""
 
     options: str | type
     function: str | Callable[[typer.Context, Any], None]
     about: str
-    #: Whether settings files and the environment may set its options. Not those that score or train: their command
-    #: line says all that a result depends on.
+    #: Whether settings files and the environment may set its options. They may not for commands that score or train,
+    #: so that the command line says all that a result depends on.
     takes_settings: bool = False
     #: The commands below this one.
     commands: Mapping[str, Command] = field(default_factory=dict)
-    #: What exit code 1 says.
+    #: What exit code 1 means.
     fails: str = FAILS
 
     @property
     def exit_codes(self) -> dict[int, str]:
-        """What its exit codes say."""
+        """What its exit codes mean."""
         return {0: "Done.", 1: self.fails, 2: "Wrong usage: nothing was done.", 130: "Stopped by Ctrl-C."}
 
 
@@ -179,7 +179,7 @@ def command(name: str, row: Command) -> Any:
 
 
 def _parameter(one: Option) -> inspect.Parameter:
-    """The parameter that declares an option to Typer: a switch, or texts, which are read when all are known."""
+    """The parameter that declares an option to Typer: a switch, or texts to be read when all options are known."""
     complete = one.completed if one.choices or one.complete else None
     if one.argument:
         info: Any = typer.Argument(metavar=one.metavar, help=one.help, autocompletion=complete)
@@ -217,9 +217,10 @@ def configuration_files(names: Sequence[str]) -> list[Path]:
 def _command(
     name: str, about: str, takes_settings: bool = False, *, place: str = "", function: str = "", fails: str = FAILS
 ) -> Command:
-    """The row of a command whose options, and whose function unless it is named, are called like it.
+    """The row of a command. Its dataclass of options has its name, and so has its function unless `function` names one.
 
-    The `place` is a package with two modules, called like the command unless it is named, or a module (`models.py`).
+    `place` is a module (`models.py`), or a package with the modules `options` and `command`; by default the package
+    has the name of the command.
     """
     path = f"cappunc_cli.features.{(place or name).removesuffix('.py')}"
     options, command = (path, path) if place.endswith(".py") else (f"{path}.options", f"{path}.command")
@@ -240,17 +241,20 @@ COMMANDS = {
     "stream": _command(
         "stream", "Restore words as they are spoken.", True, fails="A line was broken; the rest is done."
     ),
-    "serve": _command("serve", "Serve fix, check and live words over HTTP.", fails="It cannot listen there."),
+    "serve": _command("serve", "Serve fix, check and live words over HTTP.", fails="The address cannot be used."),
     "subtitle-edit": Command(
         f"{_SUBTITLE_EDIT}.options:SubtitleEditOptions",
         f"{_SUBTITLE_EDIT}.command:subtitle_edit",
-        "Be a plug-in of Subtitle Edit 5.",
+        "Work as a plug-in of Subtitle Edit 5.",
         commands={
             "install": _command(
-                "install", "Write the folder of the plug-in.", place="subtitle_edit", fails="It cannot be written."
+                "install",
+                "Write the folder of the plug-in.",
+                place="subtitle_edit",
+                fails="The folder cannot be written.",
             ),
             "run": _command(
-                "run", "Answer a request of Subtitle Edit.", place="subtitle_edit", fails="It is no request."
+                "run", "Answer a request of Subtitle Edit.", place="subtitle_edit", fails="The file is not a request."
             ),
         },
     ),
@@ -279,9 +283,9 @@ app = typer.Typer(
 
 
 def errors_as(form: str) -> str:
-    """Have errors printed as text or JSON, also those of the command line. Raises BadParameter."""
+    """Print errors, including wrong usage of the command line, as text or JSON. Raises BadParameter."""
     if form not in ("text", "json"):
-        raise typer.BadParameter("is text or json", param_hint="--errors")
+        raise typer.BadParameter("must be text or json", param_hint="--errors")
     Reporter.as_json = form == "json"
     return form
 
@@ -315,7 +319,7 @@ _CTRL_C = 130
 
 
 def main() -> None:
-    """Run the command line; its exit codes are those of the command's row, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
+    """Run the command line. It exits with a code of the command's row, or 130 (Ctrl-C), 143 (SIGTERM), 129 (SIGHUP)."""
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, TextIOWrapper):  # characters that its encoding lacks are escaped, not an error
             output.reconfigure(errors="backslashreplace")
@@ -358,7 +362,7 @@ def _usage_message(error: typer.TyperException) -> str:
 
 
 def _source(message: str, applied: Mapping[str, str]) -> str | None:
-    """Where the setting comes from that an error is about: its value is named before the known ones."""
+    """The source of the setting that an error is about: the message names its value before the known ones."""
     said = message.partition(" (")[0]
     named = (where for value, where in applied.items() if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", said))
     return next(named, None)

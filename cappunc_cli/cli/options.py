@@ -25,7 +25,7 @@ def models_known() -> list[str]:
 
 
 def path_of(name: str) -> str:
-    """A path; raises ValueError for URLs, and for "", which Path would take for the current directory."""
+    """A path. Raises ValueError for URLs, and for "", because Path("") is the current directory."""
     if is_url(name):
         raise ValueError(f"{name} is a URL; name a file on a disk")
     return str(Path(not_empty(name)))
@@ -64,7 +64,7 @@ Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
 Lang = Annotated[
     str,
     Option(
-        "Language, or several: en,es; auto: detect.",
+        "Language, or several (en,es); auto detects it.",
         MODEL,
         metavar="CODE",
         check=codes_of,
@@ -75,7 +75,7 @@ Lang = Annotated[
 ModelName = Annotated[
     str | None,
     Option(
-        "Model (default: by language); see cappunc models.",
+        "Model (default: by language); cappunc models lists them.",
         MODEL,
         metavar="NAME|DIR",
         check=not_empty,
@@ -84,7 +84,8 @@ ModelName = Annotated[
     ),
 ]
 Engine = Annotated[
-    str, Option("ngram: 1 MB, far weaker; gru: for live captions.", EXPERT, choices=tuple(ENGINES), settable=True)
+    str,
+    Option("ngram: 1 MB, much less accurate; gru: for live captions.", EXPERT, choices=tuple(ENGINES), settable=True),
 ]
 Device = Annotated[
     str,
@@ -99,7 +100,7 @@ Device = Annotated[
 GlossaryFiles = Annotated[
     tuple[str, ...],
     Option(
-        "Terms to spell exactly as in this file; repeatable.",
+        "Spell terms exactly as in this file; repeatable.",
         CHANGE,
         name="glossary",
         metavar="FILE",
@@ -136,20 +137,21 @@ class Inputs:
         ),
     ] = None
     fps: Annotated[
-        float | None, Option("Frame rate of files in frames, and of new captions.", EXPERT, least=1, settable=True)
+        float | None,
+        Option("Frame rate of new captions, and of files timed in frames.", EXPERT, least=1, settable=True),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class OtherFiles:
-    """Files that say more of the inputs: the marks of their words, and who speaks when."""
+    """Files that say more about the inputs: the marks of their words, and who speaks when."""
 
     marks_from: Annotated[
         str | None,
-        Option("Take marks and case from this text (or folder).", CHANGE, metavar="OTHER", check=not_empty),
+        Option("Copy marks and case from this text (or folder).", CHANGE, metavar="OTHER", check=not_empty),
     ] = None
     speakers_from: Annotated[
-        str | None, Option("Who speaks when: RTTM, or pyannote's JSON.", EXPERT, metavar="FILE", check=not_empty)
+        str | None, Option("Read who speaks when: RTTM, or pyannote's JSON.", EXPERT, metavar="FILE", check=not_empty)
     ] = None
 
     def names(self) -> dict[str, str | None]:
@@ -172,7 +174,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """What a command says on standard error."""
+    """What a command prints on standard error."""
 
     quiet: Annotated[bool, Option("Print only errors.", MESSAGES, short="q", settable=True)] = False
     verbose: Annotated[bool, Option("Print more detail.", MESSAGES, short="v", settable=True)] = False
@@ -184,21 +186,19 @@ class Changes:
 
     restoring: Options
     glossary: GlossaryFiles = ()
-    attach: Annotated[bool, Option("Attach marks that have entries of their own (AWS …).", EXPERT, settable=True)] = (
+    attach: Annotated[bool, Option("Join marks with entries of their own (AWS …) to words.", EXPERT, settable=True)] = (
         False
     )
     diacritics: Annotated[
         str,
         Option(
-            "normalise: ş to ș; restore: add them.",
+            "normalise turns ş into ș; restore adds missing ones.",
             CHANGE,
             metavar="HOW",
             choices=("keep", "normalise", "restore"),
             settable=True,
         ),
     ] = "keep"
-    numbers: Annotated[bool, Option("English: digits where unambiguous (twenty five: 25).", CHANGE, settable=True)] = (
-        False
-    )
-    apostrophes: Annotated[bool, Option("English: missing apostrophes (dont: don't).", CHANGE, settable=True)] = False
-    aliases: Annotated[bool, Option("Write terms for their aliases (Term = alias).", CHANGE, settable=True)] = False
+    numbers: Annotated[bool, Option("Write clear English numbers in digits (25).", CHANGE, settable=True)] = False
+    apostrophes: Annotated[bool, Option("Add missing English apostrophes (don't).", CHANGE, settable=True)] = False
+    aliases: Annotated[bool, Option("Replace aliases (Term = alias) with their terms.", CHANGE, settable=True)] = False

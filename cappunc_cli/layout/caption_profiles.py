@@ -56,11 +56,13 @@ _ABOUT = ("source", "note", "file", "extends", "gap-frames")
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """The limits of captions that the user sets; None: those of the profile."""
+    """The limits of captions that the user sets; None leaves the profile's."""
 
-    width: Annotated[int | None, Option("Characters in a line.", LIMITS, least=1, settable=True)] = None
-    lines: Annotated[int | None, Option("Lines in a caption.", LIMITS, least=1, settable=True)] = None
-    cps: Annotated[float | None, Option("Reading speed in characters a second.", LIMITS, least=1, settable=True)] = None
+    width: Annotated[int | None, Option("Most characters in a line.", LIMITS, least=1, settable=True)] = None
+    lines: Annotated[int | None, Option("Most lines in a caption.", LIMITS, least=1, settable=True)] = None
+    cps: Annotated[
+        float | None, Option("Highest reading speed, in characters a second.", LIMITS, least=1, settable=True)
+    ] = None
     min_duration: Annotated[
         float | None, Option("Shortest duration of a caption.", LIMITS, metavar="SECONDS", least=0, settable=True)
     ] = None

@@ -25,7 +25,7 @@ def known_marks(marks: str) -> str:
 Marks = Annotated[
     str | None,
     Option(
-        f"Use only these: {MARKS}“”– (others become the nearest).",
+        f"Use only these marks: {MARKS}“”– (others become the nearest).",
         CHANGE,
         metavar="MARKS",
         check=known_marks,
@@ -33,28 +33,29 @@ Marks = Annotated[
     ),
 ]
 Sensitivity = Annotated[
-    float, Option("From 0, few marks, to 1, many.", CHANGE, metavar="0..1", least=0, most=1, settable=True)
+    float, Option("0 adds few marks, 1 many.", CHANGE, metavar="0..1", least=0, most=1, settable=True)
 ]
 Style = Annotated[
-    str, Option("Commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True)
+    str,
+    Option("Use of commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True),
 ]
 Existing = Annotated[
     str,
     Option(
-        "auto: restore what is missing; keep: never remove; recheck: auto, and remove what is surely wrong; "
-        "replace: start over.",
+        "Existing marks and capitals: auto adds what is missing; keep adds everywhere; recheck is auto and also "
+        "corrects what is surely wrong; replace starts over.",
         CHANGE,
         metavar="HOW",
         choices=("auto", "keep", "recheck", "replace"),
         settable=True,
     ),
 ]
-Pauses = Annotated[bool, Option("Do not use pauses between words as evidence.", EXPERT, settable=True)]
-Window = Annotated[int | None, Option("Words that the model reads at once.", EXPERT, least=1, settable=True)]
-Overlap = Annotated[int | None, Option("Words that adjacent windows share.", EXPERT, least=0, settable=True)]
+Pauses = Annotated[bool, Option("Ignore the pauses between words.", EXPERT, settable=True)]
+Window = Annotated[int | None, Option("Number of words that the model reads at once.", EXPERT, least=1, settable=True)]
+Overlap = Annotated[int | None, Option("Number of words that adjacent windows share.", EXPERT, least=0, settable=True)]
 MinWordsCut = Annotated[
     int | None,
-    Option("Words of the overlap whose results come from the later window.", EXPERT, least=0, settable=True),
+    Option("Last words of a window to take from the next one.", EXPERT, least=0, settable=True),
 ]
 
 
@@ -62,12 +63,12 @@ MinWordsCut = Annotated[
 class Options:
     """How a text is restored.
 
-    `marks`: the marks that may be added; None means all that the model knows except quotation marks and dashes of
-    direct speech, which are a matter of house style and must be named. `sensitivity`: from 0 (hardly any mark) over
-    0.5 (as trained) to 1 (many). `style`: that of commas (light, standard, heavy), on which house styles differ most.
-    `existing`: what happens to the marks and case of the input (auto, keep, replace). `window`, `overlap` and
-    `min_words_cut`, in words, override the model's own. `pauses`: whether timestamps are used. `language`: the code of
-    the text's language for a model of several (None: its first). `glossary`: terms that are written as given.
+    `marks`: the marks that may be added. None allows all that the model knows, except quotation marks and dashes of
+    direct speech: house styles differ on them, so they must be named. `sensitivity`: 0 adds hardly any mark, 0.5 as
+    many as in training, 1 many. `style`: light, standard or heavy use of commas. `existing`: what happens to the marks
+    and case of the input (auto, keep, recheck, replace). `window`, `overlap` and `min_words_cut`, in words, override
+    the model's own. `pauses`: whether time stamps are used. `language`: the code of the text's language, for a model
+    of several languages (None: its first). `glossary`: terms that are written as given.
 
     Raises WrongUsage for invalid values.
 

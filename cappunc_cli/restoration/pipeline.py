@@ -186,7 +186,8 @@ def read_passage(words: Sequence[Word], rows: Rows, model: Model, options: Optio
         conventions=conventions,
         lexicon=lexicon,
         given=[word.given for word in words] if any(word.given is not None for word in words) else (),
-        line_ends=np.array(line_ends(words), np.bool_) if model.engine.reads_lines else None,
+        line_ends=np.array(line_ends(words), np.bool_),
+        reads_lines=model.engine.reads_lines,
     )
 
 

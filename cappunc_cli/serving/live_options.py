@@ -1,4 +1,4 @@
-"""The options that `stream` and the server have alike: of live words, and who may connect."""
+"""The options that `stream` and the server share: how live words are restored, and who may connect."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Hosts = Annotated[tuple[str, ...], Option("Name by which clients may reach this 
 class LiveOptions:
     """How live words are restored."""
 
-    look_ahead: Annotated[int, Option("Following words that a word waits for.", SPEED, least=0, settable=True)] = (
+    look_ahead: Annotated[int, Option("Words to wait for before writing one.", SPEED, least=0, settable=True)] = (
         LOOK_AHEAD
     )
     max_delay: Annotated[
         float | None,
-        Option("Longest time that a word waits.", SPEED, metavar="SECONDS", least=0, most=86_400, settable=True),
+        Option("Longest time that a word may wait.", SPEED, metavar="SECONDS", least=0, most=86_400, settable=True),
     ] = None
     every: Annotated[
-        int, Option("Write N words at a time: less work, more delay.", SPEED, least=1, most=64, settable=True)
+        int, Option("Write N words at once: less work, more delay.", SPEED, least=1, most=64, settable=True)
     ] = 1
     lang: Annotated[
         str | None,

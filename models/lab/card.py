@@ -206,7 +206,7 @@ def _line(text: str | None) -> str:
 
 
 def _megabytes(directory: Path, config: ModelConfig) -> float:
-    """The size of all files that the config names (piece vectors may be in a separate file)."""
+    """The size in MB of all files that the config names (piece vectors may be in a separate file)."""
     return sum((directory / name).stat().st_size for name in config.files) / 1e6
 
 
@@ -265,7 +265,7 @@ def _start(recipe: LabRecipe) -> str:
 
 
 def index(models: Path) -> str:
-    """models/README.md: one row per model, first those of the default engine with their first score."""
+    """models/README.md: one row per model; models of the default engine come first, with their first score."""
     rows = ["| model | languages | size | licence | scores |", "|---|---|---:|---|---|"]
     for path in sorted(models.glob("*/eval.json")):
         directory, report = path.parent, json.loads(path.read_text("utf-8"))
@@ -314,16 +314,14 @@ def main(directory: Path) -> None:
 
 
 def overview(models: Path) -> str:
-    """The README's table: the first two sets of a monolingual model, the first set of each language of another."""
-    rows = [["model", "language", "size", "set", *_IN_SHORT.values()]]
+    """The README's table: a row for each model, with its first set."""
+    rows = [["model", "languages", "size", "first test set", *_IN_SHORT.values()]]
     for path in sorted(models.glob("*/eval.json")):
         config, sets = ModelConfig.load(path.parent), json.loads(path.read_text("utf-8"))["sets"]
-        for code in config.languages:
-            own = [name for name in sets if len(config.languages) == 1 or name.startswith(f"{code} ")]
-            for name in own[: 2 if len(config.languages) == 1 else 1]:
-                figures = [f"{100 * sets[name][key]:.1f}" if key in sets[name] else "–" for key in _IN_SHORT]
-                size = f"{_megabytes(path.parent, config):.0f} MB"
-                rows.append([f"`{path.parent.name}`", code, size, name.removeprefix(f"{code} "), *figures])
+        name, first = next(iter(sets.items()))
+        known = config.languages[0] if len(config.languages) == 1 else str(len(config.languages))
+        figures = [f"{100 * first[key]:.1f}" if key in first else "–" for key in _IN_SHORT]
+        rows.append([f"`{path.parent.name}`", known, f"{_megabytes(path.parent, config):.0f} MB", name, *figures])
     lines = [rows[0], ["---", "---", "---:", "---", *["---:"] * len(_IN_SHORT)], *rows[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 

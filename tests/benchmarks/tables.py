@@ -17,7 +17,7 @@ from tests.benchmarks.markdown import ROOT, model_of, note, source, table
 
 RESULTS = Path(__file__).parent / "results"
 #: Prefixes of the systems in the README's comparison.
-_COMPARED = ("cappunc, SRT", "cappunc en, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
+_COMPARED = ("punctuators", "BERT-base, rpunct", "deepmultilingual")
 
 
 def by_stage(bench: dict[str, Any]) -> str:
@@ -98,13 +98,13 @@ def _own_models(report: dict[str, Any]) -> str:
 
 
 def compare(report: dict[str, Any]) -> str:
-    """The time per word of networks of other libraries' sizes, as a multiple of ours from SRT to SRT."""
+    """One sentence: how many times as fast as networks of other libraries' sizes the first model is, SRT to SRT."""
     rows = [_paced(row, report, 0) for row in report["systems"] if row["system"].startswith(_COMPARED)]
+    others = (f"{pace} times as fast as {system} ({weights} weights)" for system, weights, pace in rows)
+    model = model_of(report["model"]["name"], report["model"]["sha256"][:12])
     return (
-        table(["", "weights", "time per word"], rows)
-        + "\nThe others run at their true size with random weights, so only speed is compared; "
-        + "they get plain words."
-        + note(report, "peers.json").replace("\n", " ", 1)
+        f"On {report['hardware']['cores']} CPU cores, from SRT to SRT, cappunc with {model} is {'; '.join(others)} "
+        "(all with random weights, on plain words; [peers.json](../tests/benchmarks/results/peers.json)).\n"
     )
 
 

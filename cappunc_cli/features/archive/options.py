@@ -11,22 +11,24 @@ from cappunc_cli.options import EXPERT, FILES, SPEED, Option
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
-    """Whether the files go to Ray tasks, and where and how these run.
+    """Whether the files go to Ray tasks, and where and how the tasks run.
 
-    Without `ray_address`, RAY_ADDRESS is used, or else Ray is started on this machine. Without `jobs`, there is an
-    engine for each core or GPU, including those of nodes that join later. `metrics_port` is that of a Ray on this
-    machine; None is any.
+    Without `ray_address`, RAY_ADDRESS names the cluster; if it is not set, Ray starts on this machine. Without `jobs`,
+    each core or GPU has an engine, also on nodes that join later. `metrics_port` is for a Ray on this machine; None
+    takes any free port.
     """
 
-    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
+    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster that RAY_ADDRESS names.", SPEED)] = False
     ray_address: Annotated[
-        str | None, Option("The same on this cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
+        str | None, Option("Run on this Ray cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
     ] = None
-    jobs: Annotated[int | None, Option("With --ray, number of engines.", SPEED, short="j", least=1)] = None
-    file_timeout: Annotated[float, Option("With --ray, time limit of a file.", EXPERT, metavar="SECONDS", least=1)] = (
+    jobs: Annotated[
+        int | None, Option("With --ray, number of workers, each with its own model.", SPEED, short="j", least=1)
+    ] = None
+    file_timeout: Annotated[float, Option("With --ray, time limit for a file.", EXPERT, metavar="SECONDS", least=1)] = (
         600.0
     )
-    file_memory: Annotated[int, Option("With --ray, memory limit of a worker.", EXPERT, metavar="MB", least=1)] = 4096
+    file_memory: Annotated[int, Option("With --ray, memory limit for a worker.", EXPERT, metavar="MB", least=1)] = 4096
     metrics_port: Annotated[
         int | None, Option("With --ray, serve Prometheus metrics.", EXPERT, metavar="PORT", least=1, most=65535)
     ] = None
@@ -64,7 +66,9 @@ class ArchiveOptions:
     model: ModelOptions
     messages: Messages
     force: Force = False
-    report: Annotated[str | None, Option("Write the refused files, as JSON Lines.", FILES, metavar="FILE")] = None
+    report: Annotated[
+        str | None, Option("Write a list of the refused files, as JSON Lines.", FILES, metavar="FILE")
+    ] = None
     log: Log = None
     fail_over: Annotated[
         float | None, Option("Stop when more than N% of the files are refused.", FILES, metavar="N%", least=0, most=100)

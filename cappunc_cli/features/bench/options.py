@@ -29,6 +29,6 @@ class BenchOptions:
     ] = None
     model: Annotated[str, Option("Model to measure.", MODEL, metavar="NAME|DIR", complete=models_known)] = "en"
     device: Device = "auto"
-    words: Annotated[int, Option("Words of the generated text.", OUTPUT, least=1)] = 20_000
+    words: Annotated[int, Option("Number of words in the generated text.", OUTPUT, least=1)] = 20_000
     repeat: Annotated[int, Option("Number of runs; the fastest counts.", OUTPUT, least=1)] = 3
     as_json: Annotated[bool, Option("Print JSON, with hardware and versions.", OUTPUT, name="json")] = False

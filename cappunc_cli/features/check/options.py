@@ -33,7 +33,7 @@ class CheckOptions:
     as_json: Annotated[bool, Option("Print JSON: files and their stretches.", OUTPUT, name="json")] = False
     output_format: Annotated[
         str,
-        Option("Or json, github, junit, sarif.", OUTPUT, metavar="NAME", choices=OUTPUT_FORMATS, settable=True),
+        Option("text, json, github, junit or sarif.", OUTPUT, metavar="NAME", choices=OUTPUT_FORMATS, settable=True),
     ] = "text"
     captions: Annotated[
         str | None,

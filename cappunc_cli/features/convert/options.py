@@ -19,7 +19,7 @@ from cappunc_cli.layout.caption_profiles import LimitOptions, profile_names
 from cappunc_cli.layout.house_style import CASES
 from cappunc_cli.options import CHANGE, EXPERT, FILES, LIMITS, OUTPUT, Option, not_empty
 
-#: Caption formats, those that print paragraphs, and all that `convert` writes.
+#: Formats of captions, formats of paragraphs, and all formats that `convert` writes.
 CAPTION_KINDS = ("srt", "vtt", "ass", "ttml", "stl", "microdvd", "fcpxml")
 TEXT_KINDS = ("txt", "md", "html", "docx")
 KINDS = (*CAPTION_KINDS, *TEXT_KINDS, "json")
@@ -33,16 +33,16 @@ SpeakerNames = Annotated[
     tuple[str, ...],
     Option('Name a speaker, such as 0="Ann Lee"; repeatable.', OUTPUT, metavar="LABEL=NAME"),
 ]
-Restore = Annotated[bool, Option("Restore nothing: keep marks and case.", CHANGE, settable=True)]
+Restore = Annotated[bool, Option("Do not restore anything: keep marks and case.", CHANGE, settable=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
     """Convert transcripts to captions, readable text or JSON.
 
-    Cues are kept, with their styles where the format has them; words with times
-    of their own are cut into captions as by `cappunc captions`. Writes talk.vtt next to
-    talk.srt, or to standard output in a pipe.
+    Keeps cues, and their styles if the format has them. Cuts words with times
+    of their own into captions, as `cappunc captions` does. Writes talk.vtt next
+    to talk.srt, or to standard output in a pipe.
 
     \b
     cappunc convert talk.srt --to vtt             write talk.vtt
@@ -57,7 +57,7 @@ class ConvertOptions:
     to: Annotated[
         str | None,
         Option(
-            f"{', '.join(ALL_KINDS)} (default: by the name).",
+            f"{', '.join(ALL_KINDS)} (default: by the name of -o).",
             OUTPUT,
             metavar="FORMAT",
             choices=ALL_KINDS,
@@ -68,17 +68,17 @@ class ConvertOptions:
     force: Force = False
     restore: Restore = True
     glossary: GlossaryFiles = ()
-    speakers: Annotated[bool, Option("Do not name the speakers.", OUTPUT, settable=True)] = True
+    speakers: Annotated[bool, Option("Leave the names of speakers out.", OUTPUT, settable=True)] = True
     speaker: SpeakerNames = ()
     times: Annotated[
-        bool, Option("Readable text: print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
+        bool, Option("In readable text, print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
-    attach: Annotated[bool, Option("Attach marks that have entries of their own to words.", CHANGE, settable=True)] = (
-        False
-    )
+    attach: Annotated[bool, Option("Join marks with entries of their own to words.", CHANGE, settable=True)] = False
     ttml_profile: Annotated[
         str | None,
-        Option("Profile of ttml: ebu-tt-d or imsc.", EXPERT, metavar="NAME", choices=TTML_PROFILES, settable=True),
+        Option(
+            "Profile of TTML to write: ebu-tt-d or imsc.", EXPERT, metavar="NAME", choices=TTML_PROFILES, settable=True
+        ),
     ] = None
 
 
@@ -108,25 +108,29 @@ class CaptionsOptions:
         ),
     ] = None
     profile: Annotated[
-        str, Option("Guideline whose limits apply.", LIMITS, metavar="NAME", complete=profile_names, settable=True)
+        str, Option("Guideline that sets the limits.", LIMITS, metavar="NAME", complete=profile_names, settable=True)
     ] = "netflix"
     by: Annotated[
         str,
-        Option("limits, or sentence: each in one caption.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
+        Option(
+            "limits, or sentence: one caption for each sentence.", OUTPUT, metavar="HOW", choices=ENDS, settable=True
+        ),
     ] = "limits"
     speakers: Annotated[
         str,
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     speaker: SpeakerNames = ()
-    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
-    marks: Annotated[bool, Option("Without marks.", OUTPUT, settable=True)] = True
-    periods: Annotated[bool, Option("Without the periods of sentence ends.", OUTPUT, settable=True)] = True
-    fillers: Annotated[bool, Option("Without uh, um and the like, which are listed.", OUTPUT, settable=True)] = True
+    case: Annotated[str, Option("Case of all letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = (
+        "keep"
+    )
+    marks: Annotated[bool, Option("Leave all marks out.", OUTPUT, settable=True)] = True
+    periods: Annotated[bool, Option("Leave the periods of sentence ends out.", OUTPUT, settable=True)] = True
+    fillers: Annotated[bool, Option("Leave uh, um and the like out, and list them.", OUTPUT, settable=True)] = True
     report: ReportFile = None
     onto: Annotated[
         str | None,
-        Option("Put translated lines in the times of this file.", FILES, metavar="FILE", check=not_empty),
+        Option("Give translated lines the times of this file.", FILES, metavar="FILE", check=not_empty),
     ] = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True

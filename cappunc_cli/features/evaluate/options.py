@@ -13,7 +13,7 @@ from cappunc_cli.restoration.options import Marks, MinWordsCut, Overlap, Pauses,
 
 @dataclass(frozen=True, slots=True)
 class ScoredModel:
-    """The model that restores the stripped reference; does not apply to a hypothesis."""
+    """The model that restores the stripped reference, if no hypothesis is named."""
 
     lang: Lang = "auto"
     model: ModelName = None
@@ -32,9 +32,9 @@ class ScoredModel:
 class EvalOptions:
     """Score punctuation and case: precision, recall and F1.
 
-    Words are aligned first, so those of hypothesis and reference may differ;
-    marks on missing words count as missed. Reads all formats of `cappunc fix`,
-    also compressed as .xz.
+    Aligns the words first, so the two texts may differ in words; marks on
+    missing words count as missed. Reads all formats of `cappunc fix`, also
+    compressed as .xz.
 
     \b
     cappunc eval --ref gold.txt                   score the model
@@ -52,8 +52,8 @@ class EvalOptions:
         tuple[str, ...], Option("Reference: a file or a directory; repeatable.", FILES, metavar="PATH", check=path_of)
     ] = ()
     format_name: FormatName = None
-    fold: Annotated[bool, Option("Do not count ! ; … as . and : — as comma.", OUTPUT)] = True
-    bootstrap: Annotated[int, Option("Bootstrap samples; several systems: 1000.", OUTPUT, least=0)] = 0
+    fold: Annotated[bool, Option("Score ! ; … apart from . and : — apart from commas.", OUTPUT)] = True
+    bootstrap: Annotated[int, Option("Number of bootstrap samples (1000 to compare systems).", OUTPUT, least=0)] = 0
     seed: Annotated[int, Option("Seed of the bootstrap.", EXPERT, least=0)] = 0
     fail_under: Annotated[
         tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")
@@ -62,7 +62,7 @@ class EvalOptions:
     csv: Annotated[bool, Option("Print the scores as CSV.", OUTPUT)] = False
     markdown: Annotated[bool, Option("Print the scores as a Markdown table.", OUTPUT)] = False
     latex: Annotated[bool, Option("Print the scores as a LaTeX table (booktabs).", OUTPUT)] = False
-    by_file: Annotated[bool, Option("Show the scores of each file, too.", OUTPUT)] = False
+    by_file: Annotated[bool, Option("Also show the scores of each file.", OUTPUT)] = False
     html: Annotated[
         str | None, Option("Write a page with every mistake in context.", OUTPUT, metavar="PAGE.html", check=page_of)
     ] = None

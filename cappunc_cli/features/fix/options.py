@@ -30,8 +30,9 @@ class FixOptions:
     output: Output = None
     in_place: Annotated[bool, Option("Overwrite the input files.", FILES, short="i")] = False
     force: Force = False
-    diff: Annotated[bool, Option("Print a diff of what would change; write nothing.", FILES)] = False
+    diff: Annotated[bool, Option("Print the changes as a diff; write nothing.", FILES)] = False
     log: Log = None
-    jobs: Annotated[int | None, Option("Processes that read and write.", SPEED, short="j", least=1, settable=True)] = (
-        None
-    )
+    jobs: Annotated[
+        int | None,
+        Option("Number of worker processes, each with its own model.", SPEED, short="j", least=1, settable=True),
+    ] = None

@@ -215,14 +215,15 @@ def _line(report: Report, entry: Report) -> Parts:
         return [*line_prefix(report, where), ("differs", WARNING), (f": {ours}, there {theirs}", "")]
     if "word" not in entry:
         return [*span_line(report, entry), ("; cappunc fix restores it", "")]
-    written, instead = (f'"{text}"' if text else "none" for text in (entry["written"], entry["instead"]))
+    written, instead = (f'"{text}"' if text else "no mark" for text in (entry["written"], entry["instead"]))
     likelier = entry["instead_probability"] > entry["probability"]
     before, _, rest = entry["text"].partition("|")
     word, _, after = rest.rpartition("|")
     return [
         *line_prefix(report, where),
-        (f"{100 * entry['probability']:2.0f} %", ERROR if likelier else WARNING),
-        (f" {written}, {'rather' if likelier else 'or'} {instead}: {before}", ""),
+        (f"{written} is ", ""),
+        (f"{100 * entry['probability']:.0f} %", ERROR if likelier else WARNING),
+        (f" likely; {instead} {'fits better' if likelier else 'is possible'}: {before}", ""),
         (f"|{word}|", HEADING),
         (after, ""),
     ]

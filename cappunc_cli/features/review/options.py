@@ -24,7 +24,7 @@ class ReviewOptions:
     These are the places where the model doubts the text.
 
     \b
-    cappunc review talk.srt           talk.srt:00:04:10.2: 41 % ".", rather ",": …
+    cappunc review talk.srt           "." is 41 % likely; "," fits better: …
     cappunc review --most 20 *.vtt    the 20 most doubtful places of each
     cappunc review talk.srt --open    decide on a page in the browser
     """
@@ -34,20 +34,25 @@ class ReviewOptions:
     messages: Messages
     others: OtherFiles
     below: Annotated[
-        float, Option("List places below this probability.", OUTPUT, metavar="0..1", least=0, most=1, settable=True)
+        float,
+        Option(
+            "List places with a lower probability than this.", OUTPUT, metavar="0..1", least=0, most=1, settable=True
+        ),
     ] = 0.7
-    most: Annotated[int | None, Option("Only the N most doubtful of each file.", OUTPUT, least=1, settable=True)] = None
+    most: Annotated[
+        int | None, Option("List only the N most doubtful places of each file.", OUTPUT, least=1, settable=True)
+    ] = None
     as_json: Annotated[bool, Option("Print JSON: files and their places.", OUTPUT, name="json")] = False
     as_csv: Annotated[bool, Option("Print CSV, with a header line.", OUTPUT, name="csv")] = False
     html: Annotated[
         str | None,
         Option("Write the review of one file as an HTML page.", OUTPUT, metavar="PAGE.html", check=page_or_pipe),
     ] = None
-    open_: Annotated[bool, Option("Open that page and write the decisions made there.", OUTPUT, name="open")] = False
+    open_: Annotated[bool, Option("Open that page; write the file with your decisions.", OUTPUT, name="open")] = False
     compare: Annotated[
-        str | None, Option("With --html or --open, show another file beside it.", OUTPUT, metavar="OTHER")
+        str | None, Option("With --html or --open, show this file beside it.", OUTPUT, metavar="OTHER")
     ] = None
-    apply: Annotated[str | None, Option("Apply the decisions made on a page.", OUTPUT, metavar="FILE")] = None
+    apply: Annotated[str | None, Option("Apply the decisions saved from a page.", OUTPUT, metavar="FILE")] = None
     output: Annotated[
         str | None, Option("With --apply, where to write; - is stdout.", FILES, short="o", metavar="FILE")
     ] = None

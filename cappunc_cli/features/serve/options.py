@@ -22,15 +22,15 @@ class ServeOptions:
 
     messages: Messages
     host: Annotated[
-        str, Option("Address to listen on; one of other machines needs --token-file.", OUTPUT, check=not_empty)
+        str, Option("Address to listen on; all but this machine's own need --token-file.", OUTPUT, check=not_empty)
     ] = "127.0.0.1"
-    port: Annotated[int, Option("Port to listen on; 0: any.", OUTPUT, least=0, most=65_535)] = 8765
+    port: Annotated[int, Option("Port to listen on; 0 takes any free one.", OUTPUT, least=0, most=65_535)] = 8765
     token_file: Annotated[
-        str | None, Option("Only requests with the token in this file.", OUTPUT, metavar="FILE", check=not_empty)
+        str | None, Option("Accept only requests with the token in this file.", OUTPUT, metavar="FILE", check=not_empty)
     ] = None
     allow_origin: Origins = ()
     allow_host: Hosts = ()
     device: Device = "auto"
     max_mb: Annotated[int, Option("Largest body of a request, in MB.", SPEED, least=1, most=64)] = 32
-    timeout: Annotated[int, Option("Most seconds for a request.", SPEED, metavar="SECONDS", least=1, most=86_400)] = 300
-    queue: Annotated[int, Option("Requests that may wait for the model.", SPEED, least=1, most=1000)] = 32
+    timeout: Annotated[int, Option("Longest time for a request.", SPEED, metavar="SECONDS", least=1, most=86_400)] = 300
+    queue: Annotated[int, Option("Number of requests that may wait for the model.", SPEED, least=1, most=1000)] = 32

@@ -14,9 +14,9 @@ class StreamOptions:
     """Restore punctuation and case in words as they are spoken.
 
     Reads standard input and writes each word as soon as enough words after it
-    have arrived; what has been written never changes. The input is plain text,
-    in which a blank line ends a speaker's turn, or JSON Lines: words with
-    start, end and speaker, or results of Vosk or Deepgram.
+    have arrived. A written word never changes. The input is plain text, where
+    a blank line ends a speaker's turn, or JSON Lines: words with start, end
+    and speaker, or results of Vosk or Deepgram.
 
     \b
     recogniser | cappunc stream                      plain words, or JSON Lines
@@ -30,8 +30,6 @@ class StreamOptions:
     to: Annotated[
         str | None, Option("Write WebVTT cues instead of words.", OUTPUT, choices=("vtt",), settable=True)
     ] = None
-    listen: Annotated[str | None, Option("Serve WebSockets instead, one stream each.", OUTPUT, metavar="HOST:PORT")] = (
-        None
-    )
+    listen: Annotated[str | None, Option("Serve WebSockets, one stream for each.", OUTPUT, metavar="HOST:PORT")] = None
     allow_origin: Origins = ()
     allow_host: Hosts = ()

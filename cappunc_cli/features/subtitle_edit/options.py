@@ -11,11 +11,11 @@ from cappunc_cli.options import FILES, SPEED, Option, not_empty
 
 @dataclass(frozen=True, slots=True)
 class SubtitleEditOptions:
-    """Be a plug-in of Subtitle Edit 5.
+    """Work as a plug-in of Subtitle Edit 5.
 
     \b
     cappunc subtitle-edit install           into Subtitle Edit's data folder
-    cappunc subtitle-edit install DIR       into a folder Plugins of your own
+    cappunc subtitle-edit install DIR       into the folder Plugins that you name
     cappunc subtitle-edit run REQUEST       what Subtitle Edit calls
     """
 
@@ -40,5 +40,5 @@ class RunOptions:
 
     request: Annotated[str, Option("File of the request.", FILES, metavar="REQUEST", argument=True, check=not_empty)]
     settings: Annotated[
-        str | None, Option("Options of fix for requests that have none, in JSON.", FILES, metavar="FILE")
+        str | None, Option("Options of fix, in JSON, for requests without any.", FILES, metavar="FILE")
     ] = None

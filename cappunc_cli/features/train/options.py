@@ -11,12 +11,12 @@ from cappunc_cli.options import FILES, MODEL, SPEED, Option
 
 
 def language_code(name: str) -> str:
-    """A language code, which need not be among `LANGUAGES`; raises ValueError."""
+    """A language code, in `LANGUAGES` or not; raises ValueError."""
     code = code_of(name)
     if not CODE.fullmatch(code):
         raise ValueError(f"{name!r} is not a language code (en, fr, …)")
     if code in UNSPACED:
-        raise ValueError(f"{code} is written without spaces between words, which cappunc needs")
+        raise ValueError(f"{code} is written without spaces between words, and cappunc needs them")
     return code
 
 
@@ -46,7 +46,7 @@ class TrainOptions:
     ] = ()
     timed: Annotated[
         tuple[str, ...],
-        Option("Transcript whose times teach pauses; repeatable.", FILES, metavar="FILE", check=path_of),
+        Option("Transcript with times, to learn pauses from; repeatable.", FILES, metavar="FILE", check=path_of),
     ] = ()
     licence: Annotated[str, Option("Licence of the text, for the model's config.", FILES, metavar="NAME")] = ""
     start: Annotated[
@@ -59,7 +59,9 @@ class TrainOptions:
             complete=models_known,
         ),
     ] = None
-    pieces: Annotated[int | None, Option("Length of the run in pieces (default: by the text).", SPEED, least=1)] = None
+    pieces: Annotated[
+        int | None, Option("Length of the run, in pieces of words (default: by the text).", SPEED, least=1)
+    ] = None
     device: Annotated[
         str,
         Option(

@@ -75,7 +75,7 @@ def with_allowed_marks(passage: Passage) -> Passage:
             folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
         text = folded
     if passage.cues is not None:
-        text = weigh_cue_breaks(text, passage.cues, passage.turn_ends, passage.line_ends)
+        text = weigh_cue_breaks(text, passage.cues, passage.turn_ends, passage.line_ends, passage.reads_lines)
     passage = copy(passage)
     passage.posteriors = text
     return passage
@@ -105,15 +105,18 @@ def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
     return replace(text, marks=marks)
 
 
-def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags, line_ends: Flags | None = None) -> Posteriors:
+def weigh_cue_breaks(
+    text: Posteriors, cues: Numbers, turn_ends: Flags, line_ends: Flags | None = None, reads_lines: bool = False
+) -> Posteriors:
     """Reweight the marks by their position in captions, and the capitals after them.
 
-    Ends of turns are left alone, because the network knows of the change of speaker. `line_ends` are given if it also
-    knows where the lines of captions end: then it has learnt what both mean, and half of the evidence is its own.
+    Ends of turns are left alone, because the network knows of the change of speaker. `line_ends` are those inside
+    captions: where the network finds as many sentence ends as at other words, the lines of this file close sentences,
+    and none is taken away. A network that `reads_lines` has learnt what both breaks mean: half of the evidence is its.
     """
+    at_cues, within = (tuned.SEEN, tuned.SEEN) if reads_lines else (1.0, tuned.INSIDE)
     at_lines = np.zeros(len(cues), np.bool_) if line_ends is None else line_ends
-    at_cues, within = (1.0, tuned.INSIDE) if line_ends is None else (tuned.SEEN, tuned.SEEN)
-    places = cues > 0, cues == 2, (cues == 0) & ~at_lines, (cues == 0) & at_lines
+    places = cues > 0, cues == 2, cues == 0, (cues == 0) & at_lines
     ends, silence, inside, lines = (where & ~turn_ends for where in places)
     if not ends.any() or not inside.any():
         return text
@@ -130,11 +133,10 @@ def weigh_cue_breaks(text: Posteriors, cues: Numbers, turn_ends: Flags, line_end
         _reweight(marks, silence, (at_silence / overall) ** at_cues)
         _reweight(marks, ends & ~silence, (at_ends / overall) ** at_cues)
         factors = (_estimate(kinds[inside], overall, overall) / overall) ** within
+        if lines.any() and kinds[lines].mean(0)[_ENDS] >= overall[_ENDS]:
+            inside &= ~lines
+            _reweight(marks, lines, np.array([*factors[:_ENDS], 1.0]))
         _reweight(marks, inside, factors)
-        if lines.any():
-            # In some files lines close sentences, in others they do not; the network has seen which.
-            factors[_ENDS] = min(1.0, kinds[lines].mean(0)[_ENDS] / overall[_ENDS])
-            _reweight(marks, lines, factors)
     weighed = replace(text, marks=marks)
     return replace(weighed, cases=reweigh_cases(text, weighed))
 

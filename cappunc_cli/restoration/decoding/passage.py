@@ -98,7 +98,7 @@ class Passage:
     part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
     of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been output already and cannot
     change. If the text `continues`, it does not end with the last word. `given` is what another text says of each word.
-    `line_ends` are those inside cues, if the network reads them.
+    `line_ends` are those inside cues, also if the network does not read them.
     """
 
     bare: Sequence[str]
@@ -117,6 +117,7 @@ class Passage:
     continues: bool = False
     given: Sequence[Given | None] = ()
     line_ends: Flags | None = None
+    reads_lines: bool = False
     posteriors: Posteriors = field(init=False)
     marks: str = field(init=False)
     asked: frozenset[PairedMark] = field(init=False)

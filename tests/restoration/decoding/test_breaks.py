@@ -198,7 +198,7 @@ def test_readers_report_blank_lines_but_no_turns() -> None:
     assert not any(word.blank_before for word in formats.read(long, "talk.txt").words)
 
 
-@pytest.mark.parametrize(("at_lines", "kept"), [(0.6, True), (0.04, False)])
+@pytest.mark.parametrize(("at_lines", "kept"), [(0.6, True), (0.1, False)])
 def test_lines_close_sentences_as_often_as_the_network_has_seen_in_the_file(at_lines: float, kept: bool) -> None:
     """Captions of two lines, which end with a sentence; one line is doubtful."""
     marks = rows([0.01, 0.01, at_lines, 0.01, 0.01, 0.95] * 40 + [0.01, 0.01, 0.4, 0.01, 0.01, 0.95])
@@ -206,5 +206,5 @@ def test_lines_close_sentences_as_often_as_the_network_has_seen_in_the_file(at_l
     properties = np.zeros((len(WordProperty), len(marks)), np.bool_)
     text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, properties)
     found = breaks.weigh_cue_breaks(text, cues, np.zeros(len(marks), bool), lines).marks
-    assert (found[-4, PERIOD] > 0.9 * marks[-4, PERIOD]) == kept
+    assert (found[-4, PERIOD] >= 0.9 * marks[-4, PERIOD]) == kept
     assert found[0, PERIOD] < marks[0, PERIOD], "sentences end with captions and lines, not inside lines"
