@@ -59,6 +59,8 @@ class Format(ABC):
     signature: re.Pattern[str] | None = None
     #: Whether consecutive words share a line of text, rather than having an entry each.
     running_text: ClassVar[bool] = True
+    #: Whether the text is in codes, and the cues have what they show.
+    in_codes: ClassVar[bool] = False
 
     #: Frames a second of files that do not tell theirs, if a user does.
     fps: float | None = None
@@ -113,9 +115,6 @@ class RegionFormat(Format):
 
     #: Matches the markup in a cue.
     hidden: re.Pattern[str] = HIDDEN
-    #: Whether the text is in codes, and the cues have what they show.
-    in_codes: ClassVar[bool] = False
-
     #: Writes texts whether or not they would be read back.
     written = Format.write
 

@@ -23,6 +23,7 @@ from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.evaluate.inputs import Source, bare, read_transcript, sources
 from cappunc_cli.files.storage import errors_about, read_unpacked
+from cappunc_cli.languages import Language
 
 #: The benchmarks' names of the marks.
 _MARKS = {
@@ -43,8 +44,8 @@ class RecognisedSource(Source):
 
     recognised: Sequence[Word] = ()
 
-    def stripped(self) -> list[Word]:
-        return bare(self.recognised)
+    def stripped(self, language: Language | None = None) -> list[Word]:
+        return bare(self.recognised, language)
 
 
 def read_benchmark(path: Path, format: str | None = None) -> Iterator[Source]:

@@ -98,7 +98,9 @@ def loss_of(
     taught = teacher.read(batch) if teacher is not None else None
     words = LabelledWords(batch, device)
     with mixed_precision(device):
-        states = network.encode(*tensors(batch, device), torch.from_numpy(batch.styles).to(device))
+        ids, attention, pauses, turns, lines = tensors(batch, device)
+        styles = torch.from_numpy(batch.styles).to(device)
+        states = network.encode(ids, attention, pauses, turns, lines, styles)
         case, marks, *around = network.heads(states.flatten(0, 1)[words.at])
 
     def entropy(logits: Tensor, target: Tensor, soft: Tensor | None) -> Tensor:

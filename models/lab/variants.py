@@ -36,7 +36,7 @@ from cappunc_cli.evaluation.pairs import NO_FOLD
 from cappunc_cli.evaluation.report import Signature, System, as_dict, plain
 from cappunc_cli.features.evaluate.inputs import Source, sources, without_breaks
 from cappunc_cli.features.evaluate.options import EvalOptions
-from cappunc_cli.features.evaluate.run import Restorer, restorer_of, score, signature_of
+from cappunc_cli.features.evaluate.run import Restorer, as_read, restorer_of, score, signature_of
 from cappunc_cli.files.output import Reporter, write_json
 from cappunc_cli.files.storage import read_unpacked
 from cappunc_cli.options import EXPERT, FILES, OUTPUT, Option
@@ -99,8 +99,9 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
     config = Path(options.scored.model or "") / "config.json"
     transitions = json.loads(config.read_text("utf-8")).get("crf") if config.is_file() else None
     samples, rows, fold = [], [], FOLD if options.fold else NO_FOLD
+    own_language = restorer.options.conventions(restorer.model.config)
     for source in documents(options):
-        words = list(lowered(source) if "--marks-given" in variants else source.stripped())
+        words = list(lowered(source) if "--marks-given" in variants else source.stripped(own_language))
         if "--shuffle-pauses" in variants:
             words = shuffled_pauses(words, options.seed)
         if "--starts-alone" in variants:
@@ -110,7 +111,7 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
             texts = apart(words, restorer)
         elif words and transitions:
             texts = chained(words, restorer, np.array(transitions))
-        samples.append(Sample(source.name, [word.text for word in source.words], texts))
+        samples += as_read([Sample(source.name, [word.text for word in source.words], texts)], own_language.code)
         rows.append(own)
     told = dict(VARIANTS[variant].split(":") for variant in sorted(variants))
     if options.gold_windows is not None:

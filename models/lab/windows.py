@@ -93,7 +93,7 @@ class LabWindows:
         vocabulary = load_vocabulary(recipe)
         unordered = frozenset(name for name in recipe.corpora if corpora[name].unordered)
         tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
-        texts = [tokenizer.id_to_token(piece) for piece in range(tokenizer.get_vocab_size())]
+        texts = [tokenizer.id_to_token(piece) or "" for piece in range(tokenizer.get_vocab_size())]
         letters = np.array([len(text.removeprefix("##").removeprefix("▁")) for text in texts], np.int32)
         windows = cls(recipe, streams, ellipsis, vocabulary, unordered, letters)
         if recipe.noise and recipe.similar:
