@@ -98,7 +98,8 @@ def scored(options: LabOptions, variants: frozenset[str]) -> dict[str, object]:
     # A chain over the marks (chain.py), which only experiments have.
     config = Path(options.scored.model or "") / "config.json"
     transitions = json.loads(config.read_text("utf-8")).get("crf") if config.is_file() else None
-    samples, rows, fold = [], [], FOLD if options.fold else NO_FOLD
+    samples: list[Sample] = []
+    rows, fold = [], FOLD if options.fold else NO_FOLD
     own_language = restorer.options.conventions(restorer.model.config)
     for source in documents(options):
         words = list(lowered(source) if "--marks-given" in variants else source.stripped(own_language))
