@@ -167,7 +167,7 @@ def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: in
 
 
 def _stems(key: str) -> Iterator[str]:
-    """The key of a word, and those of its stems without a possessive ending or the parts after a hyphen."""
+    """The key of a word, and the keys of its stems: without a possessive ending, without the parts after a hyphen."""
     yield key
     for ending in _ENDINGS:
         if key.endswith(ending) and len(key) > len(ending):

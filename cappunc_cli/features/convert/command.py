@@ -117,7 +117,7 @@ def _original(context: typer.Context, options: CaptionsOptions, reporter: Report
     """The sentences of the file whose times a translation gets. Raises CappuncError and OSError."""
     changes, name = Changes(Options(), options.glossary), str(options.onto)
     request = fix_request(context, options.model, options.inputs, changes, options.others)
-    # The language, the encoding and the format that are named are those of the translation.
+    # The options for language, encoding and format are about the translation.
     request = replace(request, lang=AUTO, encoding=None, format=None)
     with errors_about(name):
         text, encoding = read_text(name)

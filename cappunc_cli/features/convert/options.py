@@ -54,9 +54,7 @@ class ConvertOptions:
     others: OtherFiles
     to: Annotated[
         str | None,
-        Option(
-            f"{', '.join(KINDS)} (default: by the name of -o).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True
-        ),
+        Option(f"{', '.join(KINDS)} (default: by the name).", OUTPUT, metavar="FORMAT", choices=KINDS, settable=True),
     ] = None
     output: Output = None
     force: Force = False
@@ -67,7 +65,7 @@ class ConvertOptions:
     times: Annotated[
         bool, Option("In readable text, print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
-    attach: Annotated[bool, Option("Join marks with entries of their own to words.", CHANGE, settable=True)] = False
+    attach: Annotated[bool, Option("Join separate marks to their words.", CHANGE, settable=True)] = False
     ttml_profile: Annotated[
         str | None,
         Option(
@@ -108,25 +106,21 @@ class CaptionsOptions:
     ] = "netflix"
     by: Annotated[
         str,
-        Option(
-            "limits, or sentence: one caption for each sentence.", OUTPUT, metavar="HOW", choices=ENDS, settable=True
-        ),
+        Option("limits, or sentence: one caption each.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
     ] = "limits"
     speakers: Annotated[
         str,
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     speaker: SpeakerNames = ()
-    case: Annotated[str, Option("Case of all letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = (
-        "keep"
-    )
+    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
     marks: Annotated[bool, Option("Leave all marks out.", OUTPUT, settable=True)] = True
     periods: Annotated[bool, Option("Leave the periods of sentence ends out.", OUTPUT, settable=True)] = True
     fillers: Annotated[bool, Option("Leave uh, um and the like out, and list them.", OUTPUT, settable=True)] = True
     report: ReportFile = None
     onto: Annotated[
         str | None,
-        Option("Give a translation, line by line, the times of this file.", FILES, metavar="FILE", check=not_empty),
+        Option("Give a translation's lines the times of this file.", FILES, metavar="FILE", check=not_empty),
     ] = None
     rewrap: Annotated[bool, Option("Keep captions and times; change only line breaks.", OUTPUT)] = False
     restore: Restore = True
