@@ -114,7 +114,7 @@ def fix_request(
         fast, name = (True, None) if is_typed(context, "fast") else (False, name)
     if engine != NETWORK:
         refuse_device(context, engine, model.device)
-        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
+        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}: it has one model for a language")
     glossary = load_glossaries(changes.glossary) if changes.glossary else None
     request = request_of(replace(model, fast=fast, model=name), inputs, changes, glossary)
     if others is None:
@@ -148,7 +148,7 @@ def request_of(model: ModelOptions, inputs: Inputs, changes: Changes, glossary: 
 def refuse_device(context: typer.Context, engine: str, device: str) -> None:
     """Raises BadOption if a GPU was named for an engine that runs on the CPU."""
     if engine != NETWORK and device not in ("auto", "cpu"):
-        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}: it runs on the CPU")
 
 
 def refuse_second_read(inputs: Inputs | None = None, **readers: Sequence[str] | str | None) -> None:

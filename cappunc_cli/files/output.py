@@ -66,7 +66,7 @@ def new_utf_8(text: str) -> bytes:
     """
     if found := _HALF.search(text):
         word = next(word for word in text.split() if found[0] in word)
-        raise BadInput(f"{word!r} has half a character, which cannot be written in UTF-8")
+        raise BadInput(f"{word!r} has half a character; UTF-8 cannot write it")
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -151,7 +151,7 @@ def _aliases(term: str, others: str) -> dict[str, str]:
     found.pop("", None)
     for alias in found:
         if len(term.split()) not in (1, alias.count(" ") + 1):
-            raise CappuncError(f"“{alias}” has not as many words as “{term.strip()}”, nor has that only one")
+            raise CappuncError(f"“{alias}” must have as many words as “{term.strip()}”")
     return found
 
 

@@ -145,7 +145,7 @@ def _checked(context: typer.Context, options: CaptionsOptions) -> str | None:
     if options.rewrap:
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
         unused = (*_OF_NEW_CAPTIONS, "speakers_from", *RESTORING, *(name for name, given in asked.items() if given))
-        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
+        refuse_typed(context, unused, "does not apply to --rewrap: that keeps the captions")
     kind = _kind(options, CAPTION_KINDS)
     if options.speakers == "voice" and not options.rewrap and kind in (None, "srt"):
         why = "SRT has no field for speakers; use --speakers name, or --to vtt"

@@ -92,8 +92,8 @@ class Posteriors:
 class Passage:
     """At least one word, in columns [n], with the model's probabilities: its `rows` [n, cases + marks + around].
 
-    `labels` are the present case and marks of the `bare` words, also in columns (`written`); with them the rows give the
-    `posteriors`. `replace` computes both anew. `marks` may be added, and the paired marks in `asked`. The speaker
+    `labels` are the present case and marks of the `bare` words, also in columns (`written`); with them the rows give
+    the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired marks in `asked`. The speaker
     changes after `turn_ends`. `followed`: a non-word comes next, so no mark may be added. `preceded`: a non-word comes
     before, and the sentence may have begun with it. `cue_starts` are the first words of cues; `cues` are as from
     `find_cue_breaks`. The first `committed` words have been output already and cannot change. If the text `continues`,
