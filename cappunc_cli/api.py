@@ -53,7 +53,7 @@ class Choices(TypedDict, total=False):
 class How(TypedDict, total=False):
     """How a source is read and restored: the keywords that `captions`, `convert` and `review` share.
 
-    `fps` is the frame rate of sources in frames that do not tell it, and of files that are written in frames.
+    `fps` is the frame rate of files to write in frames, and of sources in frames that do not state their own.
     """
 
     language: str
@@ -66,7 +66,7 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Unrestored:
-    """A stretch of words that lack marks, case or both; the fields are those of `cappunc check --json`.
+    """A stretch of words that lack marks, case or both; the fields are the same as in `cappunc check --json`.
 
     Times are milliseconds, None if the file has none. `lines` is the first and last line in plain text, None in other
     formats. Lines and words are counted from 1.
@@ -105,8 +105,8 @@ def fix(
     """Restore the punctuation and case of a transcript, as `cappunc fix` does; nothing is written to disk.
 
     `source` is the path of a file (as Path, since a str is text), its bytes or its text, in any format that cappunc
-    reads. `model` is an open model, a name or a directory; by default it is chosen by `language` (a code or a name),
-    which is detected unless given, for each stretch of a file in several languages. The last two models stay open
+    reads. `model` is an open model, a name or a directory. By default the `language` (a code or a name) chooses it;
+    without one, the language of each stretch is detected. The last two models stay open
     between calls. `encoding` is that of bytes and files, detected by default. `options` are the fields of `Options`;
     `glossary` may also be a list of terms. The other parameters are described in `cappunc fix --help`.
 
@@ -139,11 +139,11 @@ def restore_words(
     device: str = "auto",
     **options: Unpack[Choices],
 ) -> list[str]:
-    """The new text of each word of a recogniser's: faster-whisper, WhisperX, stable-ts and others.
+    """Restore the words of a recogniser (faster-whisper, WhisperX, stable-ts and others); return a new text for each.
 
     Each word is a dict or an object with `word` or `text`, with `start` and `end` in seconds, or None where unknown,
-    and perhaps with a `speaker`. White space around a text is kept. If words begin with a space, one that does not is
-    the rest of the word before it. The other parameters and exceptions are those of `fix`.
+    and perhaps with a `speaker`. White space around a text is kept. If words begin with a space, a word without one
+    continues the word before it. The other parameters and exceptions are the same as of `fix`.
 
     >>> words = [{"word": " good", "start": 0.0, "end": 0.3}, {"word": " evening", "start": 0.3, "end": 0.7}]
     >>> words.append({"word": " london", "start": 0.72, "end": 1.3})
@@ -192,7 +192,7 @@ def check(
 ) -> list[Unrestored]:
     """List the stretches of a transcript that lack marks or case, as `cappunc check` does; [] if nothing is missing.
 
-    These are the stretches that `fix` would restore. Arguments and exceptions are those of `fix`.
+    These are the stretches that `fix` would restore. Arguments and exceptions are the same as of `fix`.
 
     >>> cappunc.check("Good evening, London. How are you?")
     []
@@ -213,7 +213,7 @@ def read(
     """Read the words of a transcript from the path of a file, its bytes or its text (with original line ends).
 
     The format is recognised from the content, or from the suffix of `name` if the content is ambiguous. `fps` is the
-    frame rate of a file in frames that does not tell it (MicroDVD, Avid DS). Raises UnknownFormat, BadInput for
+    frame rate of a file in frames that does not state its own (MicroDVD, Avid DS). Raises UnknownFormat, BadInput for
     malformed input, and OSError.
 
     >>> document = cappunc.read(Path("talk.srt"))
@@ -253,7 +253,7 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
 def _fixer(
     model: Model | str | os.PathLike[str] | None, restoring: Choices, how: How, engine: str = NETWORK, **changes: Any
 ) -> Fixer:
-    """What opens sources and restores them. Raises WrongUsage."""
+    """The Fixer that opens and restores sources. Raises WrongUsage."""
     code, fast, device = how.get("language", AUTO), how.get("fast", False), how.get("device", "auto")
     require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
     require("language", code, str, "a code or a name")
@@ -271,7 +271,7 @@ def _fixer(
 
 
 def _warn(message: str) -> None:
-    """Warn, of words in languages without a model for example, if there is anything to say."""
+    """Warn if there is a message, for example about words in languages without a model."""
     if message:
         warnings.warn(message, RuntimeWarning, stacklevel=2)
 
@@ -291,7 +291,7 @@ def _content(source: Source, format_hint: str | None, encoding: str | None) -> t
 
 
 def _name(source: Source) -> str:
-    """The file name, which helps to recognise the format; "" unless the source is a path."""
+    """The file name, to help recognise the format; "" unless the source is a path."""
     return "" if isinstance(source, str | bytes) else Path(source).name
 
 

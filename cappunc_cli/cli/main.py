@@ -337,7 +337,7 @@ def main() -> None:
     except CappuncError as error:
         Reporter().error(error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
-    except OSError as error:  # without a file's name typically of standard output, which cannot be written
+    except OSError as error:  # without a file's name it is usually standard output that cannot be written
         Reporter().error(CappuncError(error.strerror or str(error), error.filename))
         sys.exit(1)
     finally:
@@ -348,7 +348,7 @@ def main() -> None:
             except OSError:
                 with Path(os.devnull).open("wb") as nothing:
                     os.dup2(nothing.fileno(), output.fileno())
-        # Nor does Python look for cycles among all that is left, which would take a tenth of a second.
+        # Nor should Python look for cycles among all that is left: it would take a tenth of a second.
         gc.freeze()
 
 

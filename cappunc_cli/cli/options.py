@@ -64,7 +64,7 @@ Force = Annotated[bool, Option("Overwrite existing results.", FILES)]
 Lang = Annotated[
     str,
     Option(
-        "Language, or several (en,es); auto detects it.",
+        "Language, or several (en,es); auto detects.",
         MODEL,
         metavar="CODE",
         check=codes_of,
@@ -85,7 +85,7 @@ ModelName = Annotated[
 ]
 Engine = Annotated[
     str,
-    Option("ngram: 1 MB, much less accurate; gru: for live captions.", EXPERT, choices=tuple(ENGINES), settable=True),
+    Option("ngram: 1 MB, much less accurate; gru: live captions.", EXPERT, choices=tuple(ENGINES), settable=True),
 ]
 Device = Annotated[
     str,
@@ -138,7 +138,7 @@ class Inputs:
     ] = None
     fps: Annotated[
         float | None,
-        Option("Frame rate of new captions, and of files timed in frames.", EXPERT, least=1, settable=True),
+        Option("Frame rate of new captions and of files in frames.", EXPERT, least=1, settable=True),
     ] = None
 
 
@@ -186,13 +186,11 @@ class Changes:
 
     restoring: Options
     glossary: GlossaryFiles = ()
-    attach: Annotated[bool, Option("Join marks with entries of their own (AWS …) to words.", EXPERT, settable=True)] = (
-        False
-    )
+    attach: Annotated[bool, Option("Join separate marks (AWS …) to their words.", EXPERT, settable=True)] = False
     diacritics: Annotated[
         str,
         Option(
-            "normalise turns ş into ș; restore adds missing ones.",
+            "normalise: ş to ș; restore: add them.",
             CHANGE,
             metavar="HOW",
             choices=("keep", "normalise", "restore"),

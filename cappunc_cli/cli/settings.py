@@ -1,4 +1,4 @@
-"""Settings: values of options from configuration files and environment variables, which the command line overrides.
+"""Settings: values of options from configuration files and the environment. The command line overrides them.
 
 In increasing precedence: `config.toml` in the user's configuration directory; the nearest `cappunc.toml` in or above
 the directory of the first input (or the current one); `CAPPUNC_LANG` for all commands; `CAPPUNC_FIX_LANG` for one.
@@ -25,7 +25,7 @@ from cappunc_cli.files.storage import PIPE, is_url
 from cappunc_cli.options import Option, described, load_reference
 from cappunc_cli.restoration.models.registry import ENGINES, installed
 
-#: The table of caption profiles in a settings file, which is no command.
+#: The table of caption profiles in a settings file; it is not a command.
 PROFILES = "profiles"
 #: Options that name files: relative to the settings file that they stand in.
 _NAME_FILES = ("glossary", "model")

@@ -31,9 +31,9 @@ RESTORING = ("glossary", "marks_from", "model", "fast", "device", "engine")
 
 
 def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
-    """Raises BadOption if one of these parameters is on the command line, where it would have no effect.
+    """Raises BadOption if the command line has one of these parameters, because it would have no effect.
 
-    A setting, which is made for other runs as well, is ignored.
+    A setting is ignored: it is made for other runs as well.
     """
     for one in context.command.params:
         if one.name in names and is_typed(context, one.name or ""):
@@ -108,13 +108,13 @@ def fix_request(
     """
     fast, name, engine = model.fast, model.model, model.engine
     if fast and name is not None:
-        # One of them may be a setting, which the other, on the command line, overrides.
+        # One of them may be a setting; the other, on the command line, overrides it.
         if is_typed(context, "fast") == is_typed(context, "model"):
             raise BadOption("--model already names the model", "--fast")
         fast, name = (True, None) if is_typed(context, "fast") else (False, name)
     if engine != NETWORK:
         refuse_device(context, engine, model.device)
-        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
+        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}: it has one model for a language")
     glossary = load_glossaries(changes.glossary) if changes.glossary else None
     request = request_of(replace(model, fast=fast, model=name), inputs, changes, glossary)
     if others is None:
@@ -148,13 +148,13 @@ def request_of(model: ModelOptions, inputs: Inputs, changes: Changes, glossary: 
 def refuse_device(context: typer.Context, engine: str, device: str) -> None:
     """Raises BadOption if a GPU was named for an engine that runs on the CPU."""
     if engine != NETWORK and device not in ("auto", "cpu"):
-        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}: it runs on the CPU")
 
 
 def refuse_second_read(inputs: Inputs | None = None, **readers: Sequence[str] | str | None) -> None:
     """Raises BadOption if two options, or an option and FILES, both read standard input (`-`).
 
-    `readers` are the names that each option reads, by the option's parameter name; those of `inputs` come after them.
+    `readers` are the names that each option reads, by the option's parameter name; the names of `inputs` come last.
     """
     if inputs is not None:
         readers |= {"files_from": inputs.files_from}
@@ -193,7 +193,7 @@ def work_on(
     reporter: Reporter,
     restore: bool = True,
 ) -> Iterator[_Result]:
-    """Yield what `work` makes of each file, which is divided by languages, or has none of its words restored.
+    """Yield what `work` makes of each file. Files are divided by languages; without `restore` no word is restored.
 
     Failures and notes go to the `reporter`. Raises BadModel, with which every other file would fail, WrongUsage and
     BrokenPipeError.

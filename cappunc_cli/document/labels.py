@@ -20,7 +20,7 @@ TERMINAL = ".?!"
 #: The convention of corpora that count three marks only: `! ; …` count as a period, `: —` as a comma.
 FOLD: Mapping[str, str] = MappingProxyType({"!": ".", ";": ".", "…": ".", ":": ",", "—": ","})
 
-#: The Greek semicolon, which after words of other scripts is a bullet.
+#: The Greek semicolon; after words of other scripts it is a bullet.
 _RAISED_DOTS = "·\u0387"
 _SPELLINGS = {
     **dict.fromkeys("–‒―-", "—"),
@@ -31,7 +31,7 @@ _SPELLINGS = {
 #: Every spelling of a mark. A hyphen is one only after a word, so it is not listed here.
 MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-", *_RAISED_DOTS}
 _MARKS_AFTER = MARK_CHARACTERS | {"-", *_RAISED_DOTS}
-# With the space before a detached mark (`Bonjour !`, `word, —`), which is removed with it.
+# With the space before a detached mark (`Bonjour !`, `word, —`); it goes with the mark.
 _MARK_AFTER = re.compile(rf"\s*+[{re.escape(''.join(_MARKS_AFTER))}]")
 _OPENING = r"[\s\"“”„‟«»‹›‘(\[{¿¡—–*_♪]"
 # An apostrophe opens a quotation in `'¿Qué?'`, but not in `'tis`; `...¿y qué?`, `… «dijo`.
@@ -82,7 +82,7 @@ class PairedMark(StrEnum):
 
 #: Asking for one of these restores both.
 QUOTE_PAIR = frozenset((PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
-#: Every quotation mark may open a quotation in some language, and those of QUOTES_AFTER may close one.
+#: Every quotation mark may open a quotation in some language; the marks in QUOTES_AFTER may close one.
 QUOTES = frozenset('"“”„‟«»‹›')
 QUOTES_AFTER = QUOTES - {"„"}
 _OPENING_SIGNS = {
@@ -212,7 +212,7 @@ def upper(bare: str) -> str:
 
 
 def same_letters(old: str, new: str) -> bool:
-    """Whether two words have the same letters but for their case, which has other pairs in Turkish."""
+    """Whether two words differ only in case; Turkish has pairs of letters of its own."""
     pairs = zip(old, new, strict=False)
     return len(old) == len(new) and all(a == b or fold(a) == fold(b) or a + b in _TURKISH for a, b in pairs)
 

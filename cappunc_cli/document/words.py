@@ -64,7 +64,6 @@ class Word:
     end: int | None = None
     cue: int = 0
     turn: int = 0
-    line: int = 0
     at: int = -1
     length: int = 0
     copies: tuple[Copy, ...] = ()
@@ -73,6 +72,7 @@ class Word:
     preceded: bool = False
     blank_before: bool = False
     signs: str = ""
+    line: int = 0
     given: Given | None = None
 
     @property

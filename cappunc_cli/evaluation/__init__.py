@@ -58,7 +58,7 @@ class Evaluation:
 
     @cached_property
     def scores(self) -> dict[str, Value]:
-        """The value of every metric by name; without those of case if the reference has no capitals."""
+        """The value of every metric by name; no metrics of case if the reference has no capitals."""
         return self.scores_of(self.pairs)
 
     def scores_of(self, pairs: Pairs) -> dict[str, Value]:

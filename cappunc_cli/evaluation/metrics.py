@@ -39,7 +39,7 @@ def error_rate(errors: Counts, slots: Counts) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision, recall, F1, and their counts: correct ones, those of the hypothesis, those of the reference."""
+    """Precision, recall, F1, and the counts: correct, in the hypothesis, in the reference."""
 
     precision: Figure
     recall: Figure

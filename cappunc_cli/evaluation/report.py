@@ -64,14 +64,14 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
     """Twelve hex digits of the SHA-256 of the written words; the same text in another format gives the same."""
     digest = hashlib.sha256()
     for words in documents:
-        # Halves of characters, which JSON may have, are hashed as they are.
+        # JSON may have halves of characters: they are hashed as they are.
         digest.update(" ".join(words).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()[:12]
 
 
 @dataclass(frozen=True)
 class System:
-    """A hypothesis by its name; the last two are those of `bootstrap.resample`."""
+    """A hypothesis by its name; the last two come from `bootstrap.resample`."""
 
     name: str
     evaluation: Evaluation

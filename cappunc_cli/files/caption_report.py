@@ -69,7 +69,7 @@ def summary(reports: Sequence[Report]) -> str:
 
 
 def _counts(reports: Sequence[Report]) -> list[tuple[str, int]]:
-    """The number of captions, and those of the kinds of faults that there are."""
+    """The number of captions, and the number of faults of each kind."""
     counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
     captions = sum(report["captions"] for report in reports)
     return [("captions", captions), *((kind, counts[kind]) for kind in KINDS if counts[kind])]

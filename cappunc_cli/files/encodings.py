@@ -62,7 +62,7 @@ _EVIDENCE, _NEAR, _ODD = 60, 0.15, 0.005
 _DECLARED = re.compile(
     rb"""\A\s*<[^\0]{0,1000}?(?:encoding|charset)\s*=\s*["']?([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE
 )
-#: A binary format: each byte is a character to its reader, which knows the code table.
+#: A binary format: each byte is a character to its reader; the reader knows the code table.
 _EBU_STL = re.compile(rb"[0-9]{3}STL[0-9]{2}\.")
 #: What is left of characters that were cut in two: U+DC80 to U+DCFF stand for bytes that are not UTF-8.
 _BROKEN = re.compile("[\udc80-\udcff]+")
@@ -267,7 +267,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _is_plausible(text: str, i: int) -> bool:
-    """Whether the character at `i`, which is not ASCII, occurs there in texts.
+    """Whether the character at `i` (not ASCII) occurs there in texts.
 
     Code pages that are read as UTF-8 give controls, rare letters, and letters of other scripts within English words.
     """

@@ -107,7 +107,7 @@ class FixRequest:
             ) from error
 
     def possible(self) -> Iterator[tuple[str, str | None]]:
-        """The models and languages that texts may get, None for those of a named model. Raises BadModel."""
+        """The models and languages that texts may get, None for the languages of a named model. Raises BadModel."""
         if self.model is not None and (self.lang == AUTO or len(self.codes) > 1):
             yield self.model, None
             return
@@ -117,7 +117,7 @@ class FixRequest:
 
     def read(self, text: str, name: str) -> Document:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
-        # The transcript of a silent recording is empty, which is malformed in some formats.
+        # The transcript of a silent recording is empty; in some formats that is malformed.
         return formats.read(text, name, self.format if text.strip() else None, self.fps)
 
     def check_model(self, config: ModelConfig, code: str | None) -> None:
@@ -222,7 +222,7 @@ def _diacritic_restorer(code: str) -> DiacriticRestorer:
 
 @dataclass(eq=False)
 class Fixer:
-    """Divides files by language, and has the model of each language, which is loaded for its first words."""
+    """Divides files by language, and has the model of each language, loaded for its first words."""
 
     request: FixRequest
     warn: Callable[[str], None]

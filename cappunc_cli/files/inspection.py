@@ -38,7 +38,7 @@ Report = dict[str, Any]
 class ExaminedStretch:
     """What a model says of a stretch: its words as it reads them, the probabilities of each, and what they lack.
 
-    `numbers` are those of the words in the document.
+    `numbers` are the numbers of the words in the document.
     """
 
     numbers: Sequence[int]

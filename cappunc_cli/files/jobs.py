@@ -1,4 +1,4 @@
-"""Jobs: which files a command reads, and where each result goes, which overwrites no input."""
+"""Jobs: which files a command reads, and where each result goes; no result overwrites an input."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Job:
     digest: str = ""
 
     def is_skipped(self, error: Exception) -> bool:
-        """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
+        """Whether this error means that a file found in a directory is no transcript; that is not a failure."""
         # VobSub's .sub are images.
         no_transcript = isinstance(error, BadInput) and PurePath(self.source).suffix.lower() in _ALSO
         return self.found and (no_transcript or isinstance(error, UnknownFormat))

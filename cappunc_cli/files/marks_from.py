@@ -125,7 +125,7 @@ def other_words(name: str) -> Sequence[str]:
 
 
 def _docx_text(data: bytes) -> str:
-    """The paragraphs of a DOCX file, those of tables among them, a line each."""
+    """The paragraphs of a DOCX file, also of its tables, a line each."""
     try:
         import docx
         from docx.table import Table

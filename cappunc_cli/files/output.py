@@ -37,7 +37,7 @@ _LONGEST_LINE, _NEAR = 1000, 3
 _NAME_WIDTH, _WIDE = 24, 80
 #: Most warnings shown for a file; the rest is counted.
 _MAX_WARNINGS = 20
-#: Control characters, line separators and bidirectional controls, which file names and texts may contain.
+#: Control characters, line separators and bidirectional controls: file names and texts may contain them.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
 #: Half of a character beyond U+FFFF, as cut-off JSON has it; U+DC80 to U+DCFF stand for bytes that are not UTF-8.
@@ -66,7 +66,7 @@ def new_utf_8(text: str) -> bytes:
     """
     if found := _HALF.search(text):
         word = next(word for word in text.split() if found[0] in word)
-        raise BadInput(f"{word!r} has half a character, which cannot be written in UTF-8")
+        raise BadInput(f"{word!r} has half a character; UTF-8 cannot write it")
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -152,7 +152,7 @@ def write_stdout(data: bytes) -> None:
     rest = memoryview(data)
     try:
         while rest:
-            # With PYTHONUNBUFFERED this is a raw file, which may write only a part.
+            # With PYTHONUNBUFFERED this is a raw file: it may write only a part.
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:

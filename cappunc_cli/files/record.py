@@ -90,7 +90,7 @@ class Result:
         if self.error is None:
             return ""
         path, message = self.error.path, self.error.message
-        # Quoted, so that a summary counts it with those of other files.
+        # Quoted, so that a summary counts it together with the reasons of other files.
         return message if path in (None, self.job.name) else f"“{path}” {message}"
 
     def entry(self) -> dict[str, Any]:

@@ -58,13 +58,13 @@ class Worker:
     record: Record | None = None
     memory: int | None = None
     reporter: Reporter | None = None
-    #: Warnings about models, which the next result carries.
+    #: Warnings about models; the next result carries them.
     _warnings: list[str] = field(default_factory=list)
     _fixer: Fixer | None = None
     _terms: TermCheck | None = None
 
     def run(self, jobs: Sequence[Job], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Result]:
-        """Read and restore the files, and write them together; one result a job, which succeeds or fails alone.
+        """Read and restore the files, and write them together. Yields one result a job; each succeeds or fails alone.
 
         Once it `is_stopped`, the other files are left.
         """
@@ -114,7 +114,7 @@ class Worker:
             return failed(job, error)
 
     def _fix(self, fixer: Fixer, data: bytes, job: Job) -> Result:
-        """The result of a job, which is not written yet."""
+        """The result of a job, not written yet."""
         begun = time.perf_counter()
         if self.reporter is not None:
             self.reporter.begin(job.name)

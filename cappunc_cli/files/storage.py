@@ -22,7 +22,7 @@ from cappunc_cli.files.urls import read_url, url_exists, write_url
 if sys.platform != "win32":
     import fcntl
 
-#: Attributes that depend on the content, which the kernel sets itself.
+#: Attributes that depend on the content; the kernel sets them itself.
 _CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
 #: So many files of a directory are looked at for the one whose name was mistyped.
 _SIBLINGS = 10_000
@@ -183,7 +183,7 @@ def joined(root: str, relative: PurePath | str) -> str:
 
 
 def is_pipe(name: str) -> bool:
-    """Whether a file is standard input or another pipe (`<(command)`), which can be read only once."""
+    """Whether a file is standard input or another pipe (`<(command)`) and can be read only once."""
     if name == PIPE or is_url(name):
         return name == PIPE
     # The methods of Path raise in a directory that cannot be searched.
@@ -203,14 +203,14 @@ def standard_input() -> TextIO:
 
 
 def read_bytes(name: str) -> bytes:
-    """All bytes of a file, a URL, or a pipe (`-` is standard input), which can be read only once."""
+    """All bytes of a file, a URL, or a pipe (`-` is standard input); a pipe can be read only once."""
     if is_url(name):
         return read_url(name)
     return standard_input().buffer.read() if name == PIPE else Path(name).read_bytes()
 
 
 def read_text(name: str, codec: str | None = None) -> tuple[str, Encoding]:
-    """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
+    """The text of a file (`-` is standard input) and its encoding: `codec`, or else the detected one."""
     return decode(read_bytes(name), codec)
 
 

@@ -1,4 +1,4 @@
-"""Files at URLs (`s3://`, `gs://`, `az://` …), through fsspec, which is loaded only when a URL is used."""
+"""Files at URLs (`s3://`, `gs://`, `az://` …), through fsspec. It is loaded only when a URL is used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXTRAS |= dict.fromkeys(("az", "abfs", "abfss", "adl"), "azure")
 _ATOMIC_PUT = frozenset([*_EXTRAS, "oci", "oss", "memory"])
 #: Do not download parts of a file concurrently, for which s3fs would first ask its size; files are concurrent anyway.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
-#: Errors about the file itself, and those of an operation that a store lacks.
+#: Errors about the file itself, and errors of an operation that a store lacks.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 _LACKING = (NotImplementedError, TypeError, ValueError)
 

@@ -53,7 +53,7 @@ RUNNING_TEXT = frozenset(name for name, format in TEXT_FORMATS.items() if format
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedFormat:
-    """A kind of file that is known and cannot be read, from unsupported.toml, which tells what the fields mean."""
+    """A kind of file that is known and cannot be read, from unsupported.toml. That file says what the fields mean."""
 
     name: str
     suffixes: str = ""

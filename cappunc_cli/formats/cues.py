@@ -3,7 +3,7 @@
 Rolling captions show a line again above the next one: up to three times, but it is spoken only once. YouTube's
 automatic captions show the finished line above the one in progress, and between two such pairs a cue of 10 ms with only
 the finished line. Conversion to SRT drops the inline stamps, but keeps the repetition. Whisper with `--highlight_words`
-shows a caption again for each of its words, which it underlines.
+shows a caption again for each of its words, and underlines the word.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class CueReader:
     #: The lines of the cue before, and its end.
     _before: list[tuple[int, str]] = field(default_factory=list)
     _end: int | None = None
-    #: The words in these lines, which may still get copies.
+    #: The words in these lines; they may still get copies.
     _held: list[list[Word]] = field(default_factory=list)
     _sound_before: bool = False
 
@@ -242,7 +242,7 @@ class CueReader:
         return count
 
     def _new(self, lines: Sequence[tuple[str, list[Word]]], repeated: int) -> list[Word]:
-        """The words of the lines of a rolling cue that are new; those of the others are copies of the words before."""
+        """The words of the new lines of a rolling cue; words of its other lines are copies of earlier words."""
         self._held = self._held[len(self._held) - repeated :]
         for (_, copies), words in zip(lines, self._held, strict=False):
             for copy, word in zip(copies, words, strict=True):
@@ -257,7 +257,7 @@ class CueReader:
         speech = speech_in(joined([cue.visible(self.source, self.hidden) for cue in cues]))
         last = -1  # the cue in which the word before ends
         for n, word in enumerate(speech.words):
-            # The time of a mark in a cue of its own is not that of the word, which must not depend on the mark.
+            # The time of a mark in a cue of its own is not the word's: that must not depend on the mark.
             lettered = [a for a, b in word.places[0] if any(map(str.isalnum, self.source[a:b]))]
             first, stop = (bisect_right(starts, at) - 1 for at in (lettered[0], lettered[-1]))
             if first != last:
@@ -278,7 +278,7 @@ _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 def set_stamped_times(
     source: str, words: Sequence[Word], cues: Sequence[Cue], clock: Callable[[str], int | None]
 ) -> None:
-    """Give words the times of the inline stamps in their cues, which `clock` reads (ms); an end that is known stays."""
+    """Give words the times of the inline stamps in their cues, as `clock` reads them (ms); a known end stays."""
     parts, ends = list[Cue](), [word.end for word in words]
     for cue in cues:
         found = ((clock(stamp[1]), *stamp.span()) for stamp in STAMP.finditer(source, *cue.text))
@@ -292,7 +292,7 @@ def set_stamped_times(
 
 
 def set_inline_times(source: str, words: Sequence[Word], spans: Sequence[Cue]) -> None:
-    """Give words the times of `spans`, which are in order and do not overlap.
+    """Give words the times of `spans` (in order, without overlaps).
 
     The first word of a span gets its start, the last one its end. Where a span has no end, its first word ends with the
     start of the next word, or earlier if that takes too long.

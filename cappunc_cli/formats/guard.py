@@ -1,6 +1,6 @@
 """Revert changes of marks or case that would make words be read back as something else.
 
-`london: never` must not become `London: never`, which reads as a speaker's name, and `(he left at last)` must not
+`london: never` must not become `London: never` (it reads as a speaker's name), and `(he left at last)` must not
 become `(HE LEFT AT LAST)`, which reads as a sound: the words would be lost to the next reader. There a colon becomes a
 comma, or the words stay as they were. A dash before the first word of a line marks a new speaker, so none is added
 there. Of `30, %.` the comma stays, as the period would be that of `30`, and in `&Quot;` the capital, which makes it

@@ -48,7 +48,7 @@ _Tier = tuple[str, list[Cue]]
 
 
 def _tiers(source: str) -> Iterator[_Tier]:
-    """The tiers of intervals of a TextGrid; those of points have no durations. Raises BadInput."""
+    """The tiers of intervals of a TextGrid; tiers of points have no durations. Raises BadInput."""
     tokens = _TOKEN.finditer(source)
 
     def following() -> re.Match[str]:

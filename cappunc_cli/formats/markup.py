@@ -47,7 +47,7 @@ class Visible:
     Each of `pieces` is (offset in the text, offset in the source, length): the length in the source of what stands for
     one character, such as an entity, and 0 where the source has the text as it is.
     `voices` are the speakers of hidden tags (`<v Name>`), each with its offset in the text. `annotations` are the spans
-    of ruby text, which is shown above a word and not spoken.
+    of ruby text: it is shown above a word and not spoken.
     """
 
     text: str

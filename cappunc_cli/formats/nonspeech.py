@@ -20,7 +20,7 @@ from cappunc_cli.languages.caption_words import (
     UNNAMED,
 )
 
-# Everything below needs one of these characters, which most lines do not have.
+# Everything below needs one of these characters; most lines have none.
 _SUSPECT = re.compile(r"[\[(（【［＜♪♫♬#*:：>‐‑–—―-]")
 _HASHED_TIME = r"#[0-9]+:[0-9:.,-]+#"  # f4 and MAXQDA
 _BRACKETED = re.compile(rf"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|{_HASHED_TIME}")
@@ -196,7 +196,7 @@ def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int,
 
 
 def _is_label(head: str, following: str) -> bool:
-    """Whether `head`, which a colon and then `following` come after, is the name of a speaker."""
+    """Whether `head`, before a colon and `following`, is the name of a speaker."""
     name = _BY_LINE.sub("", head).strip()
     if name.isupper():
         name = THROUGH.sub("", name)

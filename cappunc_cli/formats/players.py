@@ -23,7 +23,7 @@ _USUAL_RATE = 23.976
 
 
 class _PlayerFormat(CueFormat):
-    """One cue a line, which begins with its times."""
+    """One cue a line; the line begins with its times."""
 
     hidden = _HIDDEN
     lasting = True
@@ -92,7 +92,7 @@ class Mpl2(_PlayerFormat):
 
 
 class TmPlayer(_PlayerFormat):
-    """TMPlayer: `00:00:05:text|text`; a cue is shown until the next one, which may be empty."""
+    """TMPlayer: `00:00:05:text|text`; a cue is shown until the next one (it may be empty)."""
 
     name = "tmplayer"
     suffixes = (".tmp",)
@@ -166,7 +166,7 @@ class Lrc(CueFormat):
     missing = "no stamp such as [00:12.34]"
 
     def clock(self, text: str) -> Callable[[str], int | None]:
-        """Reads the stamps of a text, which may have a colon before the hundredths: `<01:02:50>` has no hours.
+        """Reads the stamps of a text; they may have a colon before the hundredths: `<01:02:50>` has no hours.
 
         All is sung earlier by the offset that the text states (ms).
         """

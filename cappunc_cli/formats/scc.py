@@ -49,7 +49,7 @@ _CHANGES = frozenset((_PAINT, *_ROLL_UP, _ERASE, _RETURN, _SHOW))
 #: The row of a preamble by its first byte; the next one if its second byte has the bit 0x20.
 _ROWS = {0x11: 1, 0x12: 3, 0x15: 5, 0x16: 7, 0x17: 9, 0x10: 11, 0x13: 12, 0x14: 14}
 _COLUMNS = 32
-#: Frames in ten minutes and in a minute of drop-frame time, which passes over two of them each minute but the tenth.
+#: Frames in ten minutes and in a minute of drop-frame time: it drops two of them each minute except the tenth.
 _TEN_MINUTES, _MINUTE = 17_982, 1_798
 
 

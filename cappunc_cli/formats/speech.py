@@ -138,7 +138,7 @@ def _word_spans(
 
 
 def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None:
-    """The marks right after the brackets at an offset, which belong to the word before these, on the same line."""
+    """The marks right after the brackets at an offset; they belong to the word before these, on the same line."""
     while at in ends:
         at = ends[at]
         # A dash after a bracket at the start of a line is another speaker's.

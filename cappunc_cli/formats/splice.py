@@ -1,6 +1,6 @@
 """Locate lines and words in a source, and change words there without touching anything else.
 
-A copy of a word is a tuple of fragments, which are spans of the source: `hel<i>lo</i>` has two. Most words
+A copy of a word is a tuple of fragments (spans of the source): `hel<i>lo</i>` has two. Most words
 have one copy; those in YouTube's rolling captions have up to three. All offsets are in characters.
 """
 
@@ -111,7 +111,7 @@ def fragments(places: Sequence[Span]) -> list[Span]:
 
 
 def placed(edits: Iterable[Edit], places: Sequence[Span]) -> Iterator[Edit]:
-    """Edits of a text as edits of the source, which has each character in one of `places`."""
+    """Edits of a text as edits of the source; each character of the text is in one of `places`."""
     for start, stop, text in edits:
         if start == stop:
             at = places[start - 1][1] if start else places[0][0]
@@ -127,7 +127,7 @@ def shown(source: str, copy: Copy) -> str:
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
-    """The edits that make one copy read `text`, which is the same word with other marks or case."""
+    """The edits that make one copy read `text`: the same word with other marks or case."""
     seen = list(units(source, copy))
     old = "".join([c for _, _, c in seen])
     places = [(a, b) for a, b, _ in seen]

@@ -122,7 +122,7 @@ class Srt(CueFormat):
         for current, following in pairwise([*_timing_lines(text, lines), None]):
             assert current is not None  # only the sentinel at the end is
             if not cues and content[0] < current.first:
-                # A number or times are those of a broken cue; anything else, such as credits, is never shown.
+                # A number or times belong to a broken cue; anything else, such as credits, is never shown.
                 head = [text[slice(*lines[i])] for i in content[: bisect_left(content, current.first)]]
                 broken = any(is_index(line) or _TWO_CLOCKS.match(line) for line in head)
                 what = "text before the first cue" + ("" if broken else ", which is never shown")

@@ -1,6 +1,6 @@
 """Tables of start, end and text: Whisper's TSV, whisper.cpp's and Premiere's CSV, whisper-timestamped's, labels.
 
-The first line names the columns, which may be more and in another order; one may name the speakers. Two kinds have no
+The first line names the columns. There may be more, and in another order; one may name the speakers. Two kinds have no
 such line: whisper-timestamped's CSV (text, start and end) and Audacity's labels, a TSV in seconds. Times are whole
 milliseconds, seconds with a point, or time codes with frames, as Premiere writes them.
 """

@@ -136,7 +136,7 @@ def _are_names(texts: Sequence[str]) -> bool:
 def _text_cells(text: str, lines: Sequence[Span]) -> dict[int, Span]:
     """Where the text is in the lines of a table with tabs that has numbers, too: in the column with most letters.
 
-    {} for other texts, and where the only numbers are times before the text, which any line may have.
+    {} for other texts, and where the only numbers are times before the text: any line may have these.
     """
     rows = {i: text[start:stop].split("\t") for i, (start, stop) in enumerate(lines) if text[start:stop].strip()}
     width = len(next(iter(rows.values()), ()))

@@ -62,7 +62,7 @@ def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) ->
     sequences: set[Element | None] = {element for element in found if element.get("timeContainer") == "seq"}
     nested = _relative(found, own) or sequences
     result: dict[Element | None, _Times] = {None: (None, None)}
-    # The end of the last child of each sequence so far, which is where the next one starts.
+    # The end of the last child of each sequence so far: the next one starts there.
     reached: dict[Element | None, int | None] = {}
     for element in found:
         outer, (start, end) = result[element.parent], own[element]
@@ -93,7 +93,7 @@ def _own_times(element: Element, units: Mapping[str, Fraction], report: Callable
 
 
 def _relative(found: Sequence[Element], own: dict[Element, _Times]) -> bool:
-    """Whether times are relative to those of the enclosing element, as in the standard but not in Apple's files.
+    """Whether times are relative to the enclosing element's, as in the standard but not in Apple's files.
 
     They are if more elements seem to start before the enclosing element than after it.
     """

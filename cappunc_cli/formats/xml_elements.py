@@ -1,4 +1,4 @@
-"""Locate the elements of XML in its source, which is edited in place and never serialised.
+"""Locate the elements of XML in its source, to edit it in place: it is never serialised.
 
 No entity is expanded and no file is fetched: a DOCTYPE that declares entities or refers to other
 files is refused.
@@ -80,7 +80,7 @@ def elements(source: str, *, dtd: bool = False) -> list[Element]:
     """All elements, in the order of their start tags.
 
     Raises BadInput where there are none, where tags are malformed, unbalanced or nested too deeply, and for a DOCTYPE
-    that declares entities or refers to other files. With `dtd`, it may name one, which is not read.
+    that declares entities or refers to other files. With `dtd`, it may name one; that is not read.
     """
     result: list[Element] = []
     open_elements: list[Element] = []

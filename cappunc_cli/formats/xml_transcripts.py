@@ -56,7 +56,7 @@ class Elan(CueFormat):
 
 
 class Exmaralda(CueFormat):
-    """EXMARaLDA's basic transcriptions: events in tiers, of which those of the type `t` are speech."""
+    """EXMARaLDA's basic transcriptions: events in tiers; tiers of the type `t` are speech."""
 
     name = "exmaralda"
     suffixes = (".exb",)
@@ -219,7 +219,7 @@ class FcpXml(CueFormat):
 def _begin(element: Element, begins: dict[Element, Fraction | None]) -> Fraction | None:
     """When an element begins in the timeline (s).
 
-    Its offset counts in the time of the element around it, which begins at that element's `start` (`tcStart` of a
+    Its offset counts in the time of the element around it, from that element's `start` (`tcStart` of a
     sequence). Elements without an offset, such as <text>, begin with the one around them.
     """
     if element.parent is None:
@@ -242,7 +242,7 @@ def _seconds(value: str | None) -> Fraction | None:
 
 
 class FinalCut7(CueFormat):
-    """The XML of Final Cut Pro 7, which Premiere and Resolve export and import: the texts of its text generators."""
+    """The XML of Final Cut Pro 7, also of Premiere and Resolve: the texts of its text generators."""
 
     name = "xmeml"
     signature = root("xmeml")

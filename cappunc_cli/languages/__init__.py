@@ -33,7 +33,7 @@ LANGUAGES = {
     "vi": "Vietnamese",
 }  # fmt: skip
 
-#: Codes of languages or varieties whose texts are taken for those of a language with a data file.
+#: Codes of languages or varieties whose texts are treated as a language with a data file.
 VARIETIES = {"bs": "hr", "grc": "el", "ms": "id", "nn": "nb", "no": "nb"}
 
 #: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
@@ -198,7 +198,7 @@ def written_forms(forms: str) -> dict[str, str]:
     return {form.lower(): form for form in forms.split()}
 
 
-#: Units of measure, which have their form in every language; those that may be other words are left out (`mW`, `kV`).
+#: Units of measure; their form is the same in every language. Units that may be other words are left out (`mW`, `kV`).
 UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s kJ/mol")
 
 

@@ -109,7 +109,7 @@ VOICED = frozenset(("vtt", "ass", "ttml"))
 def render(captions: Sequence[Caption], kind: str, writing: Writing | None = None) -> str:
     """Write captions as a file of the format `kind`, one of CAPTION_FORMATS.
 
-    Raises BadInput for text that the format would show otherwise, and for a time before zero, which none can say.
+    Raises BadInput for text that the format would show otherwise, and for a time before zero: no format can write it.
     """
     if early := next((c for c in captions if min(c.start, c.end) < 0), None):
         times = f"{timestamp(early.start)} to {timestamp(early.end)}"

@@ -27,7 +27,7 @@ class Limits:
     `width` is in characters a line, `shortest` and `longest` (how long a caption is shown) and `gap` (between two
     captions) in milliseconds, `speed` in characters a second. `gap_frames` is the gap where the frame rate is known.
 
-    The defaults are those of the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames at 24
+    The defaults follow the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames at 24
     frames a second, and 20 characters a second (English, adult programmes). Raises WrongUsage where no caption could
     keep the limits.
     """

@@ -31,7 +31,7 @@ class HouseStyle:
         return (list(texts), []) if self.fillers else _without_fillers(texts, FILLERS.get(language.code, "").split())
 
     def lines(self, lines: Sequence[str], language: Language) -> tuple[str, ...]:
-        """The lines of a caption, which was cut by its marks, as the house writes them."""
+        """The lines of a caption as the house writes them; the caption was cut by its marks."""
         if not (self.marks and self.periods):
             lines = [" ".join(self._fewer(text, language) for text in line.split()) for line in lines]
         case = {"upper": str.upper, "lower": str.lower}.get(self.case, str)

@@ -1,6 +1,6 @@
 """Find the best line breaks of a text, and the ends of its sentences.
 
-The rules are those of the Netflix Timed Text Style Guide, General Requirements, "Line Treatment": keep text on one line
+The rules follow the Netflix Timed Text Style Guide, General Requirements, "Line Treatment": keep text on one line
 if it fits; break after punctuation, before conjunctions and prepositions; never separate article and noun, first and
 last name, subject pronoun and verb, or a verb and its auxiliary, reflexive pronoun or negation. Of two lines the lower
 one should be the longer.

@@ -26,7 +26,7 @@ def _nested(text: str, style: Style) -> str:
 
 
 def in_srt(text: str, style: Style) -> str:
-    """SubRip's tags, which players know from HTML."""
+    """SubRip's tags; players know them from HTML."""
     text = _nested(text, style)
     return f'<font color="{style.colour}">{text}</font>' if style.colour else text
 

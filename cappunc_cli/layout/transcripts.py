@@ -103,7 +103,7 @@ class Paragraph:
 def transcript(
     document: Document, texts: Sequence[str], language: Language, names: Mapping[int, str], times: bool
 ) -> list[Paragraph]:
-    """A document with new `texts` as paragraphs; `names` are those of the turns.
+    """A document with new `texts` as paragraphs; `names` are the speakers of the turns.
 
     A name is printed once, until another one speaks.
     """

@@ -12,7 +12,7 @@ _FORMULA = re.compile(r"(?![-+]?\d[\d.,]*\s?%?\Z)[-=+@\t\uff0d\uff1d\uff0b\uff20
 
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> str:
-    """The rows as lines of CSV; a text that a spreadsheet would run gets an apostrophe, which makes it a text there."""
+    """The rows as lines of CSV; a text that a spreadsheet would run gets an apostrophe and stays a text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([f"'{cell}" if _FORMULA.match(str(cell)) else cell for cell in row] for row in rows)

@@ -8,7 +8,7 @@ _BODY = '<p id="captions" role="log" aria-live="polite"><span></span></p>\n<p id
 
 
 def live_page(source: str) -> bytes:
-    """The page in UTF-8, which shows the texts that the WebSocket at `source`, a path of its server, sends.
+    """The page in UTF-8. It shows the texts that the WebSocket at `source`, a path of its server, sends.
 
     Its address may ask for `size` (in per cent of the height), `lines`, `color`, `background` and another `source`;
     with `quiet` it does not say when the connection is lost.

@@ -42,7 +42,7 @@ from cappunc_cli.restoration import tuned
 _SURE = 0.9
 #: How often an unlisted Roman numeral counts as seen in upper case: `xxvii`, but not `mix`.
 _NUMERAL, _NUMERAL_COUNT = re.compile(r"(?=...)x{0,3}(?:i[xv]|v?i{0,3})"), 8
-#: A possessive s, which has the case of neither a name nor an acronym.
+#: A possessive s. It has the case of neither a name nor an acronym.
 _POSSESSIVE = re.compile(r"['’][sS]\Z")
 #: The counts of a word, and its form in mixed case.
 _COUNTS = re.compile(r"(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})(?:\t(\d{1,9})\t(\S+))?)?)?")
@@ -222,7 +222,7 @@ def _others(scores: Floats, word: npt.NDArray[np.intp], start: Floats) -> Floats
 
 
 def with_witnesses(lexicon: Lexicon, bare: Sequence[str], labels: Sequence[Label]) -> Lexicon:
-    """The lexicon with the forms that the text itself writes, which outweigh those of other texts.
+    """The lexicon with the forms that the text itself writes; they outweigh the forms of other texts.
 
     In a text in capitals only mixed case shows anything: `LeBRON` is LeBron, `DVDs` stays. Elsewhere acronyms and mixed
     case do, and capitals within sentences.

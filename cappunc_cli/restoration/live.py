@@ -44,7 +44,7 @@ class LiveRestorer:
         """Commit a word once `look_ahead` words have come after it, at least `every` words at a time.
 
         `existing` auto means replace here, since what a text lacks is known only at its end. Raises WrongUsage if the
-        options ask for quotation marks, which could be opened and never closed.
+        options ask for quotation marks: they might be opened and never closed.
         """
         options = options or Options()
         if options.paired_marks(model.config) & QUOTE_PAIR:

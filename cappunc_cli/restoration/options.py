@@ -25,7 +25,7 @@ def known_marks(marks: str) -> str:
 Marks = Annotated[
     str | None,
     Option(
-        f"Use only these marks: {MARKS}“”– (others become the nearest).",
+        f"Use only these: {MARKS}“”– (others become the nearest).",
         CHANGE,
         metavar="MARKS",
         check=known_marks,
@@ -37,13 +37,12 @@ Sensitivity = Annotated[
 ]
 Style = Annotated[
     str,
-    Option("Use of commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True),
+    Option("Commas: light, standard or heavy.", CHANGE, metavar="STYLE", choices=tuple(STYLES), settable=True),
 ]
 Existing = Annotated[
     str,
     Option(
-        "Existing marks and capitals: auto adds what is missing; keep adds everywhere; recheck is auto and also "
-        "corrects what is surely wrong; replace starts over.",
+        "auto: add what is missing; keep: never remove; recheck: also correct; replace: start over.",
         CHANGE,
         metavar="HOW",
         choices=("auto", "keep", "recheck", "replace"),

@@ -21,7 +21,7 @@ _RARE = 20
 #: The most frequent spellings of a word that are considered; the rest is noise.
 _MAX_SPELLINGS = 4
 _WINDOW, _OVERLAP = 120, 20
-#: Not the narrow no-break space, which old code pages lack.
+#: Not the narrow no-break space: old code pages lack it.
 _NO_BREAK = "\u00a0"
 
 

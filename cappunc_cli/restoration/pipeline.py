@@ -246,14 +246,14 @@ class Parted:
         return self.conventions.written(whole)
 
     def joined(self, texts: Sequence[str]) -> list[str]:
-        """One text for each word, as a file has it, given those of the parts."""
+        """One text for each word of the file, from the texts of its parts."""
         written, rest = self.conventions.written, iter(texts)
         if not self.signs:
             return list(map(written, texts)) if self.conventions.read_as else list(texts)
         return [written(self._glued(i, rest)) for i in range(len(self.words))]
 
     def _glued(self, number: int, texts: Iterator[str]) -> str:
-        """The next text of a word, given those of its parts; the word itself if its letters would change."""
+        """The next text of a word, from the texts of its parts; the word itself if its letters would change."""
         old, text = self.words[number].text, next(texts)
         if number not in self.signs:
             return text

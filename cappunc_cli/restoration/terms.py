@@ -151,7 +151,7 @@ def _aliases(term: str, others: str) -> dict[str, str]:
     found.pop("", None)
     for alias in found:
         if len(term.split()) not in (1, alias.count(" ") + 1):
-            raise CappuncError(f"“{alias}” has not as many words as “{term.strip()}”, nor has that only one")
+            raise CappuncError(f"“{alias}” must have as many words as “{term.strip()}”")
     return found
 
 
@@ -167,7 +167,7 @@ def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: in
 
 
 def _stems(key: str) -> Iterator[str]:
-    """The key of a word, and those of its stems without a possessive ending or the parts after a hyphen."""
+    """The key of a word, and the keys of its stems: without a possessive ending, without the parts after a hyphen."""
     yield key
     for ending in _ENDINGS:
         if key.endswith(ending) and len(key) > len(ending):

@@ -18,21 +18,21 @@ STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
 #: The shares that are missing change only before every eighth word, and there with this probability.
 STEP, SWITCH = 8, 0.003
-#: In a text with bare captions among whole ones: the shares of those that lack marks and case, and of those that lack
-#: one of them, the probabilities of a change before each word, and the nats against such a text.
+#: In a text with bare captions among whole ones: the share of captions that lack marks and case, the share that lack
+#: one of the two, the probabilities of a change before each word, and the nats against such a text.
 BARE_CAPTIONS, BARE_OF_ONE, PATCHY_SWITCHES, PATCHY_COST = 0.25, 0.03, (0.02, 0.08), 5.0
 #: The prior weights of a text that has no marks, or capitals; of one that has all, of each other share, and of nearly
-#: all marks; of one in upper case, and of one that lacks the marks of one kind if it lacks capitals, too. Those of a
+#: all marks; of a text in upper case, and of one that lacks the marks of one kind if it lacks capitals, too. Those of a
 #: writer who sets three quarters, half or a quarter of the commas, beside 1 for all.
 PRIOR_NONE, PRIOR_ALL, PRIOR_SOME, PRIOR_NEARLY, PRIOR_UPPER, PRIOR_ONE_KIND = 0.2, 1.0, 0.001, 0.05, 0.02, 0.05
 PRIOR_FEW = 0.05, 0.1, 0.02
 #: That of one in which names are capital, but hardly any sentence begins so.
 PRIOR_NAMES = 0.02
-#: The shares of marks and of capitals in whole texts that the model is sure of and that are not there.
+#: The shares of marks and of capitals that the model is sure of and that whole texts still lack.
 UNSURE_MARKS, UNSURE_CASE = 0.005, 0.08
 #: The share of absent marks that may belong although the model is sure of none.
 UNPREDICTABLE = 0.08
-#: The places beside one word at which marks within sentences are expected count like so many at most.
+#: All places beside one word where marks within sentences are expected count as so many at most.
 ONE_WORD = 2.0
 #: To tell a writer who leaves turns without marks: the probability from which on a sentence end is sure, so that others
 #: would not set a comma, the log-likelihood ratio (nats) that tells, and the largest share of turns that is left open.
@@ -44,21 +44,21 @@ STRAY = 0.01
 LOWER_TURN, LOWER_START, MOST_LOWER = 0.1, 0.03, 0.25
 #: The minimum probability of a capital after a mark that may or may not end a sentence.
 OPEN_START = 0.2
-#: Words in upper case amid good text from which on they are no sign, title or shout; and from which on a cue is more
-#: than a name.
+#: The minimum upper-case words amid good text to count as bare, not as a sign, title or shout; and the minimum words
+#: of a cue that is more than a name.
 MIN_UPPER_WORDS, MIN_LINE = 20, 3
 #: A stretch lacks marks or case if more than this share is missing.
 LACKING = 0.3
 
 # What the text says (decoding/evidence.py)
 
-#: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
+#: Nats for a capital inside a line of an otherwise unpunctuated text: it is probably a name.
 CAPITAL_WORTH = 2.0
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 CONTINUED_COST, CONTINUED_CAPITAL_COST = 8.0, 3.0
 #: The share of words that end a sentence.
 END_SHARE = 0.08
-#: Nothing is added where less than this share is missing. Who asks to keep what is there says that so much is.
+#: Nothing is added where less than FEW is missing. With `keep`, at least the share GAPS counts as missing.
 FEW, GAPS = 0.08, 0.135
 #: A letter that may be a word of the language is one if its lower case is more probable: Spanish `a, b y c`, but
 #: Italian `r e n z i`. Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
@@ -103,7 +103,7 @@ CLIP = 0.02
 
 # The best reading (decoding/decoder.py)
 
-#: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
+#: Nats against a mark between two numbers (`3` `14`): it then needs odds of 9:1.
 NUMBER_COST = 2.2
 #: Nats against a dash: editors accept a comma in place of a dash, but not the reverse. Ten English held-out ends.
 DASH_COST = 1.5
@@ -120,7 +120,7 @@ TURN_COST = 3.0
 #: In live captions the word after the committed ones needs this much more probability as a name, in proportion to
 #: that of a sentence end which can no longer be added before it: `three reasons First, …`.
 LATE_COST = 0.4
-#: The minimum probability of a capital in its own right, which bounds what an existing capital says of a sentence end.
+#: The minimum probability of a capital in its own right. It bounds what an existing capital says of a sentence end.
 MIN_NAME = 0.02
 #: The most probability of a wrong mark, and the least of the right one, for `recheck`: results/recheck.json.
 WRONG, RIGHT = 0.002, 0.99

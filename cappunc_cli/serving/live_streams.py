@@ -24,7 +24,7 @@ def open_live_model(options: LiveOptions) -> Model:
 
 
 class LiveStreams:
-    """Makes streams with the same options, which share an open model."""
+    """Makes streams with the same options; they share an open model."""
 
     def __init__(self, options: LiveOptions, model: Model) -> None:
         """Raises WrongUsage and CappuncError."""

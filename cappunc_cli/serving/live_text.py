@@ -175,7 +175,7 @@ class LiveOutput:
                     self._sentence_ended = ends_sentence(piece.shown(own)[0], self._language)
                 self._write(piece.written(own))
             else:
-                # Halves of characters, which only JSON can write, as escapes (`\ud83d`), are replaced.
+                # JSON can write halves of characters as escapes (`\ud83d`); they are replaced.
                 shown = [_SURROGATE.sub("\ufffd", text) for text in piece.shown(own)]
                 if done := self._cues.add(piece.tokens, shown, arrived):
                     self._write(done)
@@ -212,7 +212,7 @@ class LiveInput:
         return "\n" if self._words else ""
 
     def message(self, data: bytes) -> Iterator[LivePiece]:
-        """The pieces of a message, which holds complete words or lines."""
+        """The pieces of a message of complete words or lines."""
         if self._lines is None and data.lstrip()[:1] != b"{":
             return self.pieces(data + b" ")
         return self.pieces(data.removesuffix(b"\n") + b"\n")  # so that the number of a line is that of the message
@@ -241,7 +241,7 @@ class LiveInput:
                 self._report(CappuncError(error.message, line=self._number))
 
     def _with_words(self, entry: ResultEntry) -> ResultEntry:
-        """The entry, with those of its tokens that are no words told apart."""
+        """The entry, with its tokens divided into words and others."""
         tokens = list(entry.tokens)
         if tokens and tokens[0].turn != self._turn:
             self._in_sound, self._in_lyrics, self._turn = 0, 0, tokens[0].turn
@@ -268,7 +268,7 @@ class LiveInput:
             yield PlainToken((Word(token, turn=self._turn),), (is_word,), continues and not new_turn, before)
 
     def _is_sung(self, token: str) -> bool:
-        """Whether a token belongs to lyrics, which last from a note to the next one or to the end of a line of text."""
+        """Whether a token belongs to lyrics. They last from a note to the next one or to the end of a line of text."""
         sung, notes = self._in_lyrics > 0, sum(map(token.count, _NOTES))
         if notes % 2:
             self._in_lyrics = 0 if sung else _LONGEST_SOUND

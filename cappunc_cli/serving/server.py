@@ -68,7 +68,7 @@ def refusal(error: object) -> bytes:
 class _Uvicorn(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to `Server`: uvicorn would raise them again when it has stopped, which is no clean exit."""
+        """Leave signals to `Server`: uvicorn would raise them again after it has stopped: no clean exit."""
         yield
 
 

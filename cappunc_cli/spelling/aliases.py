@@ -1,4 +1,4 @@
-"""Aliases of a glossary: what a recogniser writes in the place of a term, which is listed and written as the term."""
+"""Aliases of a glossary: what a recogniser writes in place of a term. They are listed and replaced by the term."""
 
 from __future__ import annotations
 

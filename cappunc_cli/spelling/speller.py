@@ -112,7 +112,7 @@ def _missing_apostrophes(text: PassageWords, known: Mapping[str, frozenset[str]]
 
 
 def _dress(old: str, new: str) -> str:
-    """The new spelling, which is in lower case but for `I`, in the case and with the marks of the old word."""
+    """The new spelling (lower case except `I`), in the case and with the marks of the old word."""
     _, label = strip(old)
     core = iter(label.inside(old))
     letters = (c if c in "'’" or (c.isupper() and next(core)) else next(core) for c in new)

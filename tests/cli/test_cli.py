@@ -402,7 +402,9 @@ def test_an_encoding_is_guessed_with_a_note_or_named() -> None:
     data = SRT.replace("cat", "šest").encode("iso8859_2")
     run = cappunc("fix", *MODEL, data=data)
     assert run.stderr.startswith(b"cappunc: <stdin>: read as ")
-    assert run.stderr.endswith(b"which is a guess: only ASCII letters and marks change; name it with --encoding\n")
+    assert run.stderr.endswith(
+        b"which is a guess: only ASCII letters and ASCII marks change; name it with --encoding\n"
+    )
     assert cappunc("fix", *MODEL, "--quiet", data=data).stderr == b""
     named = cappunc("fix", *MODEL, "--encoding", "latin2", data=data)
     assert (named.returncode, named.stderr) == (0, b"")
@@ -481,7 +483,7 @@ def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path) -> Non
             (f"stream --listen {address}", "")
             for address in ("''", "localhost", "localhost:", "localhost:99999", "a:b")
         ),
-        ("check --lang sv talk.srt", "no model for sv"),
+        ("check --lang sv talk.srt", "no model for Swedish"),
         ("train --lang fr -o m --device toaster talk.srt", "Invalid value for '--device'"),
         ("no-such-command", ""),
         ("eval", ""),

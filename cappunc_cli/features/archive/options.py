@@ -18,7 +18,7 @@ class RayOptions:
     takes any free port.
     """
 
-    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster that RAY_ADDRESS names.", SPEED)] = False
+    ray: Annotated[bool, Option("Run on Ray: here, or on the cluster of RAY_ADDRESS.", SPEED)] = False
     ray_address: Annotated[
         str | None, Option("Run on this Ray cluster: auto, HOST:PORT or ray://…", SPEED, metavar="ADDRESS")
     ] = None

@@ -1,4 +1,4 @@
-"""Run groups of files as Ray tasks, whose processes keep their models; those of a dead one are tried file by file."""
+"""Run groups of files as Ray tasks. Workers keep their models; the files of a dead worker are tried one by one."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
     while following is not None or again or running:
         if not any(node["Alive"] for node in ray.nodes()):
             raise CappuncError("all Ray nodes have died; run the same command again to resume")
-        # All cores or GPUs, also those of nodes that have come later.
+        # All cores or GPUs, also on nodes that have joined since.
         cores = int(ray.cluster_resources().get("GPU" if gpu else "CPU", 0))
         while len(running) < (options.jobs or max(cores, 1)) and (following is not None or again):
             if again:
@@ -149,7 +149,7 @@ def results_on(ray: Any, options: RayOptions, worker: Worker, groups: Iterator[l
 
 
 def run_group(told: list[Any], group: list[Job]) -> list[Result]:
-    """The task: the results of a group, without their content, which has been written."""
+    """The task: the results of a group, without their content: it has been written."""
     global _worker
     if _worker is None:
         import ray

@@ -1,6 +1,6 @@
 """A lock that lets only one driver write to a target, and that does not outlive its driver for long.
 
-On disk it is a file lock, which the system releases with the process. Object stores have no locks: there the driver
+On disk it is a file lock; the system releases it with the process. Object stores have no locks: there the driver
 writes a lease with its name and renews it; a lease that has not been renewed for a while, by the clock of the store or,
 where that does not tell, by ours and the time in the lease, has expired.
 """
@@ -92,7 +92,7 @@ class TargetLock:
         self._renewer.start()
 
     def _is_alive(self, holder: dict[str, Any]) -> bool:
-        """Whether a lease has not expired, by the clock of the store: those of two drivers may differ."""
+        """Whether a lease has not expired, by the clock of the store: the clocks of two drivers may differ."""
         with suppress(FileNotFoundError):  # it has ended meanwhile
             age = age_of_url(self._place)
             if age is None and isinstance(written := holder.get("time"), int | float):

@@ -38,7 +38,7 @@ def check(context: typer.Context, options: CheckOptions) -> None:
         refuse_typed(context, ("report", *described(LimitOptions)), "needs --captions")
     else:
         unused = ("model", "fast", "device", "engine", "pauses")
-        refuse_typed(context, unused, "does not apply to --captions, which needs no model")
+        refuse_typed(context, unused, "does not apply to --captions: that needs no model")
     reporter = make_reporter(context, options.messages)
     refuse_second_read(inputs)
     names = input_names(context, inputs)

@@ -124,7 +124,7 @@ def _original(context: typer.Context, options: CaptionsOptions, reporter: Report
     """The sentences of the file whose times a translation gets. Raises CappuncError and OSError."""
     changes, name = Changes(Options(), options.glossary), str(options.onto)
     request = fix_request(context, options.model, options.inputs, changes, options.others)
-    # The language, the encoding and the format that are named are those of the translation.
+    # The options for language, encoding and format are about the translation.
     request = replace(request, lang=AUTO, encoding=None, format=None)
     with errors_about(name):
         text, encoding = read_text(name)
@@ -152,7 +152,7 @@ def _checked(context: typer.Context, options: CaptionsOptions) -> str | None:
     if options.rewrap:
         asked = {"by": options.by != "limits", "speakers": options.speakers != "none", "restore": options.restore}
         unused = (*_OF_NEW_CAPTIONS, "speakers_from", *RESTORING, *(name for name, given in asked.items() if given))
-        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
+        refuse_typed(context, unused, "does not apply to --rewrap: that keeps the captions")
     kind = _kind(options, CAPTION_KINDS)
     if options.speakers == "voice" and not options.rewrap and kind in (None, "srt"):
         why = "SRT has no field for speakers; use --speakers name, or --to vtt"

@@ -38,7 +38,7 @@ _TIMED = 0.75
 def restored(found: Opened, attach: bool = False) -> Document:
     """The document as `fix` would write it; with `attach`, marks with entries of their own are on words.
 
-    Raises BadInput if it has text outside its words or in an unknown encoding, which a new file would lack.
+    Raises BadInput for text outside its words, because a new file would lack it, and for an unknown encoding.
     """
     document = found.document
     if found.encoding.is_unknown:
@@ -72,7 +72,7 @@ def cut_captions(
     speakers: str = "none",
     sentences: bool = False,
 ) -> tuple[list[Caption], str]:
-    """Cut words with new `texts` into captions, which show each text once. Channels are merged by time.
+    """Cut words with new `texts` into captions that show each text once. Channels are merged by time.
 
     Returns a note to the user, too, or "". Raises BadInput for several recordings, UnknownFormat without enough times.
     """

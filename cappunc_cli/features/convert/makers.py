@@ -110,7 +110,7 @@ class Converter:
         return made if isinstance(made, bytes) else new_utf_8(made), _notes(words, left_out(document))
 
     def _asked(self, given: Speakers | None) -> Mapping[str, str]:
-        """The names asked for, and those of other speakers whose labels were given."""
+        """The names asked for, and the names of other speakers whose labels were given."""
         if given is None:
             return self.names
         labels = dict(enumerate(sorted({turn.speaker for turn in given.turns})))
@@ -206,9 +206,9 @@ def captions(
 ) -> bytes:
     """Make captions from words with times, as `cappunc captions` does; returns the content of the new file.
 
-    `limits` override those of the profile, by the names of the options: `{"cps": 17, "min_gap": 80}`. `names` are those
+    `limits` override the profile's limits, by the names of the options: `{"cps": 17, "min_gap": 80}`. `names` are those
     of speakers, by their label in the source. The other
-    parameters are described in `cappunc captions --help`; `source`, `model`, `how` and exceptions are those of `fix`.
+    parameters are described in `cappunc captions --help`; `source`, `model`, `how` and exceptions are as for `fix`.
 
     >>> print(cappunc.captions(Path("talk.srt"), limits={"width": 30}).decode()[:53])
     1
@@ -242,8 +242,8 @@ def convert(
 ) -> bytes:
     """Convert a transcript to another format, as `cappunc convert` does; returns the content of the new file.
 
-    `names` are those of speakers, by their label in the source. The other parameters are described in `cappunc convert
-    --help`; `source`, `model`, `how` and exceptions are those of `fix`.
+    `names` are the names of speakers, by their label in the source. `cappunc convert --help` describes the other
+    parameters; `source`, `model`, `how` and exceptions are as for `fix`.
 
     >>> print(cappunc.convert(Path("talk.srt"), "txt", times=True).decode()[:55])
     [00:00:01] Good evening, London. It is lovely to see so

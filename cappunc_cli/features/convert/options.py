@@ -73,7 +73,7 @@ class ConvertOptions:
     times: Annotated[
         bool, Option("In readable text, print the time of each paragraph.", OUTPUT, settable=True, negatable=True)
     ] = False
-    attach: Annotated[bool, Option("Join marks with entries of their own to words.", CHANGE, settable=True)] = False
+    attach: Annotated[bool, Option("Join separate marks to their words.", CHANGE, settable=True)] = False
     ttml_profile: Annotated[
         str | None,
         Option(
@@ -112,18 +112,14 @@ class CaptionsOptions:
     ] = "netflix"
     by: Annotated[
         str,
-        Option(
-            "limits, or sentence: one caption for each sentence.", OUTPUT, metavar="HOW", choices=ENDS, settable=True
-        ),
+        Option("limits, or sentence: one caption each.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
     ] = "limits"
     speakers: Annotated[
         str,
         Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     speaker: SpeakerNames = ()
-    case: Annotated[str, Option("Case of all letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = (
-        "keep"
-    )
+    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
     marks: Annotated[bool, Option("Leave all marks out.", OUTPUT, settable=True)] = True
     periods: Annotated[bool, Option("Leave the periods of sentence ends out.", OUTPUT, settable=True)] = True
     fillers: Annotated[bool, Option("Leave uh, um and the like out, and list them.", OUTPUT, settable=True)] = True

@@ -55,7 +55,7 @@ def read_transcript(path: Path, format: str | None = None) -> list[Source]:
 
 
 def without_breaks(document: Document) -> list[Word]:
-    """The words of plain text as one paragraph: speech has no breaks, and those of a reference must not help."""
+    """The words of plain text as one paragraph: speech has no breaks, and a reference's breaks must not help."""
     text = _BLANK_LINES.sub("", document.source)
     words = document.words if text == document.source else formats.read(text, format="txt").words
     return [replace(word, blank_before=False) for word in words]

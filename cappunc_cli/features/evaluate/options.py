@@ -53,7 +53,7 @@ class EvalOptions:
     ] = ()
     format_name: FormatName = None
     fold: Annotated[bool, Option("Score ! ; … apart from . and : — apart from commas.", OUTPUT)] = True
-    bootstrap: Annotated[int, Option("Number of bootstrap samples (1000 to compare systems).", OUTPUT, least=0)] = 0
+    bootstrap: Annotated[int, Option("Bootstrap samples; several systems: 1000.", OUTPUT, least=0)] = 0
     seed: Annotated[int, Option("Seed of the bootstrap.", EXPERT, least=0)] = 0
     fail_under: Annotated[
         tuple[str, ...], Option("Exit with 1 if a score is below X; repeatable.", OUTPUT, metavar="NAME=X")

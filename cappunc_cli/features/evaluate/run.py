@@ -42,7 +42,7 @@ def evaluate(
     language: str = AUTO,
     format: str | None = None,
 ) -> dict[str, object]:
-    """Score files against a reference, as `cappunc eval --json` does, and return what that prints.
+    """Score files against a reference, as `cappunc eval --json` does, and return the object that it prints.
 
     `reference` is a file or a directory, and so is each of the `systems`; several are compared. Without any, the model
     is scored. The other parameters are described in `cappunc eval --help`. Raises CappuncError and OSError.
@@ -68,7 +68,7 @@ def evaluate(
 def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) -> dict[str, list[Path]]:
     """The hypotheses of each system by its name: each directory, or each file beside a single reference file.
 
-    Otherwise (several references in order, or files beside a directory) all hypotheses are those of one system.
+    Otherwise (several references in order, or files beside a directory) all hypotheses belong to one system.
     """
     single = len(references) == 1 and not references[0].is_dir()
     if len(hypotheses) < 2 or not (single or all(path.is_dir() for path in hypotheses)):
@@ -81,7 +81,7 @@ def grouped_by_system(references: Sequence[Path], hypotheses: Sequence[Path]) ->
 def score(
     options: EvalOptions, reporter: Reporter, read: Callable[..., Iterable[Source]] = read_transcript
 ) -> tuple[list[System], Signature]:
-    """Score the model, one hypothesis, or those of several systems, each of which is compared with the first.
+    """Score the model, one hypothesis, or the hypotheses of several systems, each compared with the first.
 
     Reference files are counted by the `reporter` as they are restored or compared. Raises CappuncError.
     """

@@ -1,4 +1,4 @@
-"""Run jobs in several processes of this machine, which share its cores."""
+"""Run jobs in several processes that share the cores of this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cappunc_cli.files.record import Result
 from cappunc_cli.files.run import Executor, Worker
 from cappunc_cli.restoration.models.session import physical_cores
 
-#: Signals of a terminal, which go to all processes of a command.
+#: Signals that a terminal sends to all processes of a command.
 _OF_ALL = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 #: The most seconds in which the processes of a stopped run may finish and write the file that each is at, and those in
 #: which a signal to all has arrived.
@@ -31,7 +31,7 @@ _stopped: Event | None = None
 
 
 def in_processes(count: int) -> Executor:
-    """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
+    """An Executor of `count` processes that share the cores. Raises CappuncError if one of them dies."""
 
     def work(worker: Worker, groups: Iterable[list[Job]], _: Reporter) -> Generator[Result]:
         # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.

@@ -20,7 +20,7 @@ from cappunc_cli.restoration.options import Options
 def glossary(context: typer.Context, options: GlossaryOptions) -> None:
     """Print the terms; exit with 1 if a file could not be read."""
     if options.as_json:
-        refuse_typed(context, ("counts",), "does not apply to --json, which has the counts")
+        refuse_typed(context, ("counts",), "does not apply to --json: that has the counts")
     reporter = make_reporter(context, options.messages)
     jobs = input_jobs(input_names(context, options.inputs), options.inputs, reporter, results=True)
     request = fix_request(context, options.model, options.inputs, Changes(Options()))

@@ -34,7 +34,7 @@ _WITHIN, _AFTER_COMMA, _OPENED, _START = range(4)
 
 
 def is_cased(texts: Sequence[str]) -> bool:
-    """Whether a text, which has words, has capitals and marks that can be trusted."""
+    """Whether the capitals and marks of a text with words can be trusted."""
     bare, labels = zip(*map(strip, texts), strict=True)
     style = writing_style(bare, *columns(labels))
     return style.punctuated and not (style.lower or style.upper or style.title)

@@ -129,9 +129,9 @@ def _check(context: typer.Context, options: ReviewOptions) -> None:
         if alone:
             raise typer.BadParameter(f"needs {needed}", param_hint=name)
     if options.in_place:
-        refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
+        refuse_typed(context, ("force",), "has no effect with --in-place: that overwrites the file")
     if applied:
-        refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
+        refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply: that needs no model")
     if of_page:
         refuse_typed(context, ("most",), "applies to lists only: a page has all places")
         refuse_typed(context, ("marks_from",), "applies to lists only: --compare shows another file on a page")

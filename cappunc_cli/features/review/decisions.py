@@ -36,7 +36,7 @@ def sha256(data: bytes) -> str:
 #: The SHA-256 of a file, and decisions about its words.
 Decisions = tuple[str, tuple[Decision, ...]]
 #: A file with decisions applied: its bytes, the number of changed words, and the decisions that were refused because
-#: their word is read back from the result in another way, which is given with each.
+#: their word is read back from the result in another way, given with each.
 DecidedFile = tuple[bytes, int, list[tuple[Decision, str]]]
 
 

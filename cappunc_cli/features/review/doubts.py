@@ -37,8 +37,8 @@ def review(
     """List the places that an editor should check, as `cappunc review --json` does for a file.
 
     Returns the `stretches` that lack marks or case, with the fields of `check`, and the `doubts` outside of them: words
-    whose mark or case is less probable than `below`, only the `most` doubtful if given. `source`, `model`, `how` and
-    exceptions are those of `fix`.
+    whose mark or case is less probable than `below`. `most` keeps only the most doubtful. `source`, `model`, `how` and
+    exceptions are the same as for `fix`.
 
     >>> found = cappunc.review("Good evening. London, how are you?", below=0.9)
     >>> found["stretches"]

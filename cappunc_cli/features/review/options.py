@@ -35,9 +35,7 @@ class ReviewOptions:
     others: OtherFiles
     below: Annotated[
         float,
-        Option(
-            "List places with a lower probability than this.", OUTPUT, metavar="0..1", least=0, most=1, settable=True
-        ),
+        Option("List places below this probability.", OUTPUT, metavar="0..1", least=0, most=1, settable=True),
     ] = 0.7
     most: Annotated[
         int | None, Option("List only the N most doubtful places of each file.", OUTPUT, least=1, settable=True)

@@ -34,7 +34,7 @@ class ReviewSession:
         self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
     ) -> None:
         self.job, self.fixer, self.below, self.other, self.in_place = job, fixer, below, other, in_place
-        #: The content of a pipe, which cannot be read again.
+        #: The content of a pipe: it cannot be read again.
         self._piped = read_bytes(job.source) if is_pipe(job.source) else None
         #: What there is to say of the file's languages, once it was read.
         self.note = ""

@@ -56,7 +56,7 @@ class Service:
         self.requests: Counter[str] = Counter()
         self.words, self.seconds = 0, 0.0
         self._open = lru_cache(_MODELS)(open_model.__wrapped__)
-        # Live words are restored in the event loop, so their models are not those of the thread.
+        # Live words are restored in the event loop, so their models are not shared with the thread.
         self._live = lru_cache(_MODELS)(open_live_model)
         routes = [
             Route(path, self._counted(path, handler), methods=[method]) for path, method, handler in self._paths()
@@ -270,7 +270,7 @@ class Service:
 
 
 def _json(content: Any, status: int = 200) -> Response:
-    """JSON in UTF-8; half a character, which JSON can have, stays an escape."""
+    """JSON in UTF-8; half a character stays an escape."""
     return Response(
         json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace"), status, None, "application/json"
     )
@@ -284,7 +284,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _plain_name(name: str) -> str:
-    """The name of a file without its folders, which are not those of this machine."""
+    """The name of a file without its folders: they are on the client's machine."""
     return PurePath(name.replace("\\", "/")).name
 
 

@@ -16,14 +16,14 @@ class ServeOptions:
 
     \b
     cappunc serve
-    curl --data-binary @talk.srt "http://127.0.0.1:8765/v1/fix?lang=en" -o talk.fixed.srt
-    cappunc serve --host 0.0.0.0 --token-file token.txt --allow-host captions.example.org
+    curl --data-binary @in.srt "http://127.0.0.1:8765/v1/fix?lang=en" -o out.srt
+    cappunc serve --host 0.0.0.0 --token-file token.txt --allow-host cc.example
     """
 
     messages: Messages
-    host: Annotated[
-        str, Option("Address to listen on; all but this machine's own need --token-file.", OUTPUT, check=not_empty)
-    ] = "127.0.0.1"
+    host: Annotated[str, Option("Address to listen on; a public one needs --token-file.", OUTPUT, check=not_empty)] = (
+        "127.0.0.1"
+    )
     port: Annotated[int, Option("Port to listen on; 0 takes any free one.", OUTPUT, least=0, most=65_535)] = 8765
     token_file: Annotated[
         str | None, Option("Accept only requests with the token in this file.", OUTPUT, metavar="FILE", check=not_empty)
@@ -33,4 +33,4 @@ class ServeOptions:
     device: Device = "auto"
     max_mb: Annotated[int, Option("Largest body of a request, in MB.", SPEED, least=1, most=64)] = 32
     timeout: Annotated[int, Option("Longest time for a request.", SPEED, metavar="SECONDS", least=1, most=86_400)] = 300
-    queue: Annotated[int, Option("Number of requests that may wait for the model.", SPEED, least=1, most=1000)] = 32
+    queue: Annotated[int, Option("Most requests that may wait for the model.", SPEED, least=1, most=1000)] = 32

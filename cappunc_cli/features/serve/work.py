@@ -30,7 +30,7 @@ class Watch(Reporter):
 
 
 class Work:
-    """One piece of work at a time, which has all cores; at most `most` wait."""
+    """One piece of work at a time, with all cores; at most `most` wait."""
 
     def __init__(self, most: int) -> None:
         self._most, self._thread = most, ThreadPoolExecutor(1)

@@ -109,7 +109,7 @@ def _pipe(output: LiveOutput, reporter: Reporter, *, keep_ending: bool) -> bool:
 
 
 def _read(blocks: Queue[bytes | OSError]) -> None:
-    """Read standard input to its end, which is b"", or to an error."""
+    """Read standard input to its end (b""), or to an error."""
     data: bytes | OSError = b" "
     while data and not isinstance(data, OSError):
         try:

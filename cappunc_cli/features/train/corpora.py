@@ -1,4 +1,4 @@
-"""What training reads: corpora of documents, each a list of turns; and the text of users, which is checked first."""
+"""What training reads: corpora of documents, each a list of turns; and the text of users, after a check."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read_texts(texts: Sequence[Path], timed: Sequence[Path]) -> Texts:
 def _turns(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[Turn]:
     for path in paths:
         with errors_about(str(path)):
-            # One code point for each letter; undecodable bytes, which `fix` would keep, are dropped.
+            # One code point for each letter; undecodable bytes are dropped, though `fix` would keep them.
             text = normalize("NFC", read_unpacked(str(path)).encode("utf-8", "ignore").decode())
             if path.name.endswith((".txt", ".txt.xz")):
                 found = [Turn(line.strip()) for line in StringIO(text, newline=None) if not line.isspace()]

@@ -1,6 +1,6 @@
 """Custom models: from punctuated files to a model directory in one call.
 
-The files become two corpora, `text` and `timed`; the steps are those of the shipped models:
+The files become two corpora, `text` and `timed`; the steps are the same as for the shipped models:
 prepare, train, export, score.
 """
 

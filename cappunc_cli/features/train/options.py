@@ -16,7 +16,7 @@ def language_code(name: str) -> str:
     if not CODE.fullmatch(code):
         raise ValueError(f"{name!r} is not a language code (en, fr, …)")
     if code in UNSPACED:
-        raise ValueError(f"{code} is written without spaces between words, and cappunc needs them")
+        raise ValueError(f"{code} is written without spaces between words; cappunc needs them")
     return code
 
 

@@ -42,7 +42,7 @@ class Progress:
     """How far a run has come, after a step; part of its checkpoint."""
 
     step: int = 0
-    #: Pieces that have been read, and those of the whole run.
+    #: Pieces that have been read, and all pieces of the run.
     tokens: int = 0
     total: int = 0
     #: Running means of the losses.

@@ -170,7 +170,7 @@ def dialect_of(value: Any, level: int = 0) -> str:
 
 
 def _generic_tracks(value: Any, level: int = 0) -> Iterator[Track]:
-    """The tracks of generic JSON, which may be several transcripts in a list or one after the other.
+    """The tracks of generic JSON: one or several transcripts, in a list or one after the other.
 
     Each of these is in its own dialect, and starts a new turn.
     """
@@ -183,7 +183,7 @@ def _generic_tracks(value: Any, level: int = 0) -> Iterator[Track]:
 
 
 def _transcripts(value: Any, level: int) -> Iterator[tuple[str, Any]]:
-    """(dialect, value) of each transcript in a list of transcripts, which may have other entries, too."""
+    """(dialect, value) of each transcript in a list of transcripts and perhaps other entries."""
     if not isinstance(value, list) or level > _NESTED or is_timed(value):
         return
     known: dict[tuple[str, ...], str] = {}

@@ -212,7 +212,7 @@ def _entry_edits(transcript: Transcript, at: int, edits: list[Edit], attach: boo
 def _removal(source: str, field: Field) -> Edit:
     """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it.
 
-    White space after the mark, which may be all that parts the words, stays as an entry.
+    White space after the mark stays as an entry: it may be all that divides the words.
     """
     item, (start, stop) = field.item, (field.literal.start + 1, field.literal.stop - 1)
     assert item is not None

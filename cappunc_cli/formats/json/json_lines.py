@@ -53,7 +53,7 @@ class LivePiece(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ResultEntry(LivePiece):
-    """An object in a line, which becomes a line of its own."""
+    """An object in a line; it becomes a line of its own."""
 
     line: str
     node: Node

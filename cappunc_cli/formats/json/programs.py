@@ -1,4 +1,4 @@
-"""Programs: recognisers; aligners, which find the times of a text; editors and players."""
+"""Programs: recognisers; aligners (they find the times of a text); editors and players."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _draftjs(value: object) -> Iterator[Track]:
 def _premiere(value: object) -> Iterator[Track]:
     """Adobe's transcript format 1.0.0 for Premiere: segments of words by speakers of a list.
 
-    A mark is an entry of its own, of the type `punctuation`, or touches its word; new ones are as those of the file.
+    A mark is an entry of its own, of the type `punctuation`, or touches its word; new marks follow the file.
     """
     names = [(speaker.get("id"), speaker.get("name")) for speaker in nodes(value, "speakers[]")]
     segments = nodes(value, "segments[]")

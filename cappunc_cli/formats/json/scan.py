@@ -114,7 +114,7 @@ def load(source: str) -> Any:
 
 
 def _placed(value: Any, source: str, spans: Iterator[Span]) -> Any:
-    """A value with the places of its strings and keys, which are the next of `spans`: all in the source, in order."""
+    """A value with the places of its strings and keys. These are the next of `spans`: all in the source, in order."""
     if type(value) is str:
         literal = Literal(value)
         literal.source = source

@@ -44,9 +44,9 @@ def _deepgram(value: object) -> Iterator[Track]:
 
 
 def _revai(value: object) -> Iterator[Track]:
-    """Rev: monologues of elements, which are words, marks, and the spaces between words.
+    """Rev: monologues of elements: words, marks, and the spaces between words.
 
-    The times of Rev AI are seconds, those of Rev's editors "00:00:05,410". One file has a single `monologue`.
+    The times of Rev AI are seconds, the times of Rev's editors "00:00:05,410". One file has a single `monologue`.
     """
     entries = Entries("value", "ts|timestamp", "end_ts|end_timestamp", speaker="", mark="type=punct", items=True)
     names = {str(s.get("id")): s.get("name", s.get("display_name")) for s in nodes(value, "speakers[]")}

@@ -1,4 +1,4 @@
-"""Split a run of fields into words, which may be spread over several fields."""
+"""Split a run of fields into words; a word may be spread over several fields."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BARE = re.compile(r"[\W_]+")
 class Stream:
     """One copy of a track: its fields; how to make the entry of a mark, if marks are entries; what it shows.
 
-    A word list, for example, may show `case` but leave `marks` to the text. `features` are those of all its words.
+    A word list, for example, may show `case` but leave `marks` to the text. `features` covers all its words.
     """
 
     fields: Sequence[Field]
@@ -147,7 +147,7 @@ def tokenize(stream: Stream) -> list[Token]:
 
 
 def _masked(text: str) -> tuple[str, list[int]]:
-    """A text without what is not spoken, which is as long, and where turns begin."""
+    """A text of the same length without what is not spoken, and where turns begin."""
     masked = _MASK.sub(_hide, text)
     if "*" in masked:
         masked = splice(masked, ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked)))

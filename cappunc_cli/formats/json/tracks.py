@@ -130,7 +130,7 @@ class Entries:
     """How a recogniser writes its words: the paths of the text and the times of an entry, the key of the speaker.
 
     Where there is no `end`, `length` counts from the start. `unit` is the number of milliseconds in a unit of time.
-    Entries with `mark` (such as `type=punctuation`) are marks of their own, which touch the word before and have no
+    Entries with `mark` (such as `type=punctuation`) are separate marks. They touch the word before and have no
     times. In `items`, marks can be added and removed. `join` comes between entries: None for a space unless they have
     their own, `line` for a line break unless they are words.
     """
@@ -194,7 +194,7 @@ class Entries:
 def lines(
     listed: Sequence[Node], spoken: Sequence[Sequence[Node]], words: Entries, whole: Entries
 ) -> tuple[list[Field], list[Field]]:
-    """The words of segments, each of which begins a line; and the texts of the segments, which repeat them.
+    """The words of segments (each segment begins a line), and the texts of the segments that repeat them.
 
     `spoken` are the entries of `words` of each segment. One without any has only its text, as `whole` describes it.
     """

@@ -44,7 +44,7 @@ class Transcript:
         self.words: list[Word] = []
         #: The channel of each track, and how many words it has.
         self.channels: list[tuple[object, int]] = []
-        #: Copies that are another spelling of words, or part of one; those of the track that is being read.
+        #: Copies in the track being read that are another spelling of words, or part of one.
         self.respelled: list[OtherSpelling] = []
         self._respelled: list[tuple[Copy, Spoken | None, Spoken | None, tuple[Spoken, Spoken, int] | None]] = []
         self.anchors: list[Anchor] = []

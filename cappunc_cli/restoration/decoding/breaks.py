@@ -4,7 +4,7 @@ In captions that stay on screen until the next one, timestamps suggest that nobo
 the frequency of each kind of mark at the ends of cues and inside them is estimated from the network's own probabilities
 by the EM algorithm of Saerens, Latinne and Decaestecker (2002, Adjusting the outputs of a classifier to new a priori
 probabilities), and the probabilities are reweighted accordingly. Captions that are followed by silence have frequencies
-of their own. Where sentence ends become rarer, so do the capitals after them, which would otherwise pass for names.
+of their own. Where sentence ends become rarer, so do the capitals after them; otherwise they would pass for names.
 
 Blank lines between short paragraphs may separate the turns of a dialogue, or verses, captions or double-spaced lines.
 The model is asked twice for sentence ends, first without the blank lines and then as if each of them ended a turn.

@@ -186,7 +186,7 @@ def mark_scores(passage: Passage, known: Evidence) -> Rows:
             scores[i, _CONTINUING] = -np.inf
     if not passage.continues:
         scores[-1, _CONTINUING] = -np.inf
-        # The model has learnt from pieces of texts, which seldom end where a sentence does. If a whole text breaks off,
+        # The model has learnt from pieces of texts. These seldom end where a sentence does. If a whole text breaks off,
         # then with a word that goes on.
         last, conventions = passage.bare[-1], passage.conventions
         goes_on = last in conventions.never_last or last in conventions.begin_lines

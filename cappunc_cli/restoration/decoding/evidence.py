@@ -157,7 +157,7 @@ def add_lexical_rules(passage: Passage, known: Evidence) -> tuple[list[Label], F
     if THOUSAND in bare:
         grouped = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined |= np.array([*grouped, False]) & ~passage.turn_ends
-    # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
+    # Nobody spells out letters with diacritics; in Vietnamese they are words (`ừ ừ ừ`).
     single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
     for start, stop in _spelled_letters(passage, single) if (single[:-1] & single[1:]).any() else ():
         # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.

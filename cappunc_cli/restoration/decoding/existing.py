@@ -91,7 +91,7 @@ class Missing:
 
 
 def find_missing(passage: Passage, patchy: bool = True) -> Missing:
-    """Estimate what is missing in a passage, which may be `patchy`; its posteriors must be those of all marks."""
+    """Estimate what is missing in a passage. It may be `patchy`; its posteriors must cover all marks."""
     cases, marks = passage.written
     text = passage.posteriors
     kinds = _KINDS[marks]

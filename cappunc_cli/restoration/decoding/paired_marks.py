@@ -29,10 +29,10 @@ _CLOSING_SET = frozenset(CLOSING)
 _OPENERS = QUOTES | frozenset("([{")
 _CLOSERS = QUOTES_AFTER | frozenset(")]}")
 _APOSTROPHES = frozenset("'’")
-#: Dots before a word, which stay next to it: `¿...y qué?`
+#: Dots before a word stay next to it: `¿...y qué?`
 _DOTS = re.compile(r"(?:\.{2,}|…)\s*$")
 _FIRST_MARK = re.compile(r"\s*[^\s\w*_♪]")
-#: A closing mark within a word, as in `usted?—dijo`; but not in `Espa?a`, which has lost a letter.
+#: A closing mark within a word, as in `usted?—dijo`; but not in `Espa?a`: it has lost a letter.
 _MARK_WITHIN = re.compile(r"(.*)([?!])(?!\w)(.*)", re.DOTALL)
 #: The raya, whatever dash a text uses.
 _DASH = "—"
@@ -65,7 +65,7 @@ def _odds(passage: Passage, mark: PairedMark) -> Floats:
 
 
 def _without_opening_marks(passage: Passage) -> list[Label]:
-    """The labels without the opening marks before their words; those of committed words are unchanged."""
+    """The labels without the opening marks before their words; labels of committed words stay."""
     table = str.maketrans("", "", passage.conventions.opening)
     return [
         label if i < passage.committed else replace(label, before=label.before.translate(table))
@@ -92,7 +92,7 @@ def _close_questions(passage: Passage, marks: Indices, free: Flags) -> Indices:
     opened = NONE
     for i, label in enumerate(passage.labels):
         opened = next((columns[c] for c in label.before if c in columns), opened)
-        # `¿Y si…?` keeps its mark, which counts as an ellipsis, and so its `?`.
+        # `¿Y si…?` keeps its mark, because it counts as an ellipsis, and so its `?`.
         kept = not _CLOSING_SET.isdisjoint(label.after) and label.mark == MARK_CLASSES[marks[i]]
         closed = kept or _split_at_mark(passage.bare[i])[1] != ""
         if opened and marks[i] == PERIOD and ended[i] and not (closed or fixed[i]):
@@ -148,7 +148,7 @@ def _opening_offset(before: str) -> int:
 
 
 def _with_closing_quote(passage: Passage, i: int, mark: str, quote: str, inside: bool) -> str:
-    """The text after word i with its mark inside or outside of its closing quote, which is added if it has none."""
+    """The text after word i with its mark inside or outside of its closing quote; the quote is added if missing."""
     after = passage.labels[i].with_mark(mark, quoted=inside).after
     if QUOTES & set(after):
         return after
@@ -194,7 +194,7 @@ def viterbi(emissions: Rows | Floats, transitions: Floats) -> Indices:
 
 
 def _block_existing(passage: Passage, ended: Flags) -> Flags:
-    """Words that cannot be in a new quotation: those of existing ones, and those beside a bracket.
+    """Words that cannot be in a new quotation: words of existing quotations, and words beside a bracket.
 
     A quotation that is never closed blocks the rest of its turn, one that is never opened its sentence.
     """

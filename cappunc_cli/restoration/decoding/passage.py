@@ -73,8 +73,8 @@ class Posteriors:
     def end_probability(self, *, as_read: bool = False) -> Probabilities:
         """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none.
 
-        `as_read`: but that of one with spaces does, as for the model, which may expect a capital after it for no other
-        reason.
+        `as_read`: the period of an abbreviation with spaces does end one. The model reads it so, and may
+        expect a capital after it for no other reason.
         """
         shortened = self.has[WordProperty.ABBREVIATION]
         if as_read:
@@ -92,13 +92,13 @@ class Posteriors:
 class Passage:
     """At least one word, in columns [n], with the model's probabilities: its `rows` [n, cases + marks + around].
 
-    `labels` are the case and marks with which the `bare` words are `written` now, also in columns; with them the rows
-    give the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired ones of `asked`. The
-    speaker changes after `turn_ends`. After `followed` words comes something that is no word, from which no mark may
-    part them; before `preceded` ones something with which the sentence may have begun. `cue_starts` are the first words
-    of cues; `cues` are as from `find_cue_breaks`. The first `committed` words have been output already and cannot
-    change. If the text `continues`, it does not end with the last word. `given` is what another text says of each word.
-    `line_ends` are those inside cues, also if the network does not read them.
+    `labels` are the present case and marks of the `bare` words, also in columns (`written`); with them the rows give
+    the `posteriors`. `replace` computes both anew. `marks` may be added, and the paired marks in `asked`. The speaker
+    changes after `turn_ends`. `followed`: a non-word comes next, so no mark may be added. `preceded`: a non-word comes
+    before, and the sentence may have begun with it. `cue_starts` are the first words of cues; `cues` are as from
+    `find_cue_breaks`. The first `committed` words have been output already and cannot change. If the text `continues`,
+    it does not end with the last word. `given` is what another text says of each word. `line_ends` are the ends of
+    lines inside cues, also if the network does not read them.
     """
 
     bare: Sequence[str]
@@ -167,7 +167,7 @@ class Passage:
 
     @property
     def pairs(self) -> bool:
-        """Whether marks may be added that come in pairs: those that are asked for, or `¿` and `¡`."""
+        """Whether marks in pairs may be added: the marks asked for, or `¿` and `¡`."""
         return bool(self.asked or self.conventions.opening)
 
     def quotes(self) -> tuple[str, str]:
@@ -220,7 +220,7 @@ class WritingStyle:
 def writing_style(bare: Sequence[str], cases: Numbers, marks: Numbers) -> WritingStyle:
     """Judge how a text is written by counting its cases and marks, given in `columns` [n].
 
-    One-letter words such as `I` or the unit `°C` say nothing about case, nor does `i'm`, which is capital anyway. `...`
+    One-letter words such as `I` or the unit `°C` say nothing about case, nor does `i'm`: it is capital anyway. `...`
     and `--` alone do not make a text punctuated.
     """
     low = high = longer = uppers = 0

@@ -24,9 +24,9 @@ _DEGREES = re.compile(r"[\d.,]*°[cf]")
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
 #: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
 _LONG = 4
-#: Units of measure, lower-case after a number in every language; not such as `500 DM`, which may be money.
+#: Units of measure, lower-case after a number in every language; not such as `500 DM`: it may be money.
 UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
-#: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
+#: The Roman numeral of a century, except `i` and `vi`, because these are also words: Spanish `en este siglo vi`.
 _CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
 #: How hashtags and the paths of files begin, whose case is their author's choice.
 _GIVEN = ("#", "/", "~/", "./", "../")

@@ -67,7 +67,7 @@ def load_model(
 
 
 def open_model(directory: Path, device: str, engine: str) -> Model:
-    """`load_model` of a directory, which has not been tried; raises what that does."""
+    """`load_model` of a directory, without a trial; raises the same."""
     opened = load_reference(ENGINES[engine].engine)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():

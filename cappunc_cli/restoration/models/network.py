@@ -4,7 +4,7 @@ Every engine reads a text in chunks. After Nguyen et al. 2019, section 3.2: word
 context, so neighbouring windows overlap, and each keeps some of the words that two of them share. Everything goes by
 word index; words are never compared.
 
-The only run-time module that uses the package tokenizers, which it imports when a model is opened.
+The only run-time module that uses the package tokenizers. It imports it when a model is opened.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Chunk:
         return self.stop - self.start
 
     def kept(self, rows: Rows) -> Rows:
-        """Of the rows [len(chunk), labels], those of the words that are not only context."""
+        """The rows, of [len(chunk), labels], of words that are not only context."""
         return rows[self.before : len(rows) - self.after]
 
 

@@ -24,7 +24,7 @@ from cappunc_cli.languages import CODE, LANGUAGES, UNSPACED, language
 class EngineSpec:
     """Where an engine is implemented, and the files of its models.
 
-    `engine` refers to the class, which is called with a model's directory and a device. A directory that has the file
+    `engine` refers to the class, to be called with a model's directory and a device. A directory that has the file
     `config` has a model for the engine; `weights` is the file whose hash identifies the model.
     """
 

@@ -1,4 +1,4 @@
-"""Choose a device, and open a model file on it with onnxruntime, which no other module imports."""
+"""Choose a device, and open a model file on it. The only module that imports onnxruntime."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _on_gpu(path: Path, index: int) -> Any:
     session = None
     with redirect_stdout(None), redirect_stderr(None), suppress(BadModel):
         if hasattr(onnxruntime, "preload_dlls"):
-            # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
+            # Loads the libraries of the nvidia-* wheels (they are on no search path); prints what is missing to stdout.
             onnxruntime.preload_dlls(directory="")
         session = load_graph(model, providers=[(_CUDA, options), "CPUExecutionProvider"])
     # onnxruntime falls back to the CPU without an error when a CUDA library is missing.

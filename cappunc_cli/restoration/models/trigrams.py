@@ -152,7 +152,7 @@ def endings(sign: str, bare: str) -> list[str]:
 
 
 class NgramEngine:
-    """An open trigram model, which runs in numpy on one core."""
+    """An open trigram model. It runs in numpy on one core."""
 
     device = "cpu"
     warning: str | None = None
@@ -180,7 +180,7 @@ class NgramEngine:
         self.lexicons = Lexicons("\n".join(mixed.values()))
 
     def forms_of(self, bare: str) -> list[WordForm]:
-        """The forms of a bare word in the model's spelling, or those of its classes if it is unknown; never empty."""
+        """The forms of a bare word in the model's spelling, or of its classes if it is unknown; never empty."""
         known = self.known.get(mask_digits(bare))
         if known is None:
             tokens = ((self._class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
