@@ -74,10 +74,10 @@ def cappunc(
     return subprocess.CompletedProcess(list(map(str, arguments)), code, *shown)
 
 
-def on_a_terminal(*arguments: str | Path, cwd: Path | None = None, columns: int = 80) -> tuple[int, str]:
+def on_a_terminal(*arguments: str | Path, cwd: Path | None = None) -> tuple[int, str]:
     """As `cappunc`, with all three streams on a terminal: the exit code and everything shown."""
     leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, columns))
+    termios.tcsetwinsize(follower, (24, 80))
     shown: list[bytes] = []
 
     def listen() -> None:

@@ -14,7 +14,7 @@ from cappunc_cli.errors import UnknownFormat
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
 from cappunc_cli.files.output import WARNING, Parts, counted, shown_utf_8
 from cappunc_cli.files.storage import write_result
-from cappunc_cli.formats.cues import is_rolling
+from cappunc_cli.formats.cues import CueDetail, is_rolling
 from cappunc_cli.formats.shown_cues import shown_cues
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_faults import KINDS, ShownCaption, caption_faults
@@ -42,9 +42,9 @@ def document_report(name: str, document: Document, language: Language, profiles:
     """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
     found = shown_cues(document)
     if found is None:
-        raise UnknownFormat(
-            "has no captions to check" if not is_rolling(document) else "roll-up captions cannot be checked"
-        )
+        # Of a format without cues, the copies of a word are not lines that are shown again.
+        rolling = isinstance(document.detail, CueDetail) and is_rolling(document)
+        raise UnknownFormat("roll-up captions cannot be checked" if rolling else "has no captions to check")
     return report_of(name, found, language, profiles)
 
 

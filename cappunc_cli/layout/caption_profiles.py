@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from cappunc_cli.errors import WrongUsage, nearest
 from cappunc_cli.languages import language as conventions
-from cappunc_cli.options import LIMITS, Option, described
+from cappunc_cli.options import EXPERT, LIMITS, Option, described
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class LimitOptions:
         float | None, Option("Highest reading speed, in characters a second.", LIMITS, least=1, settable=True)
     ] = None
     min_duration: Annotated[
-        float | None, Option("Shortest duration of a caption.", LIMITS, metavar="SECONDS", least=0, settable=True)
+        float | None, Option("Shortest duration of a caption.", EXPERT, metavar="SECONDS", least=0, settable=True)
     ] = None
     max_duration: Annotated[
-        float | None, Option("Longest duration of a caption.", LIMITS, metavar="SECONDS", least=0.001, settable=True)
+        float | None, Option("Longest duration of a caption.", EXPERT, metavar="SECONDS", least=0.001, settable=True)
     ] = None
     min_gap: Annotated[
         int | None,
-        Option("Shortest gap between two captions.", LIMITS, metavar="MS", least=0, most=10_000, settable=True),
+        Option("Shortest gap between two captions.", EXPERT, metavar="MS", least=0, most=10_000, settable=True),
     ] = None
 
     def asked(self) -> dict[str, float]:

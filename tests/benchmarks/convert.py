@@ -39,7 +39,8 @@ from measuring import head, print_report
 from cappunc_cli import formats
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.convert.makers import KINDS, Converter
+from cappunc_cli.features.convert.makers import Converter
+from cappunc_cli.features.convert.options import KINDS
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, FixRequest, Opened
 from cappunc_cli.formats.cues import is_rolling

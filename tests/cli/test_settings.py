@@ -252,7 +252,7 @@ def test_help_is_a_word_and_an_option(run: Run) -> None:
 @pytest.mark.parametrize(
     ("begun", "offered"),
     [
-        (["fix", "--lang", "e"], {"en", "es", "eu"}),
+        (["fix", "--lang", "e"], {"el", "en", "es", "et", "eu"}),
         (["fix", "--format", "srt"], {"srt"}),
         (["check", "--captions", "net"], {"netflix"}),
         (["fix", "--engine", "on"], {"onnx"}),

@@ -65,7 +65,8 @@ def test_terms_of_the_glossary_stay(talk: Path) -> None:
 
 def test_respelling_that_is_not_supported_is_refused(talk: Path) -> None:
     path = commands.talk(talk.parent, "talk.ctm", CTM)
-    said = f"cappunc: {path}: --numbers and --apostrophes are for running text only; ctm has an entry for each word\n"
+    what = "--numbers, --apostrophes and --aliases are for running text only"
+    said = f"cappunc: {path}: {what}; ctm has an entry for each word\n"
     assert fix("--apostrophes", path, "-o", "-") == (1, "", said)
     said = "cappunc: --apostrophes is for English only, not for Spanish\n"
     assert fix("--lang", "es", "--apostrophes", talk, "-o", "-") == (2, "", said)

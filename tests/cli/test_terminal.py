@@ -8,6 +8,8 @@ import re
 import shlex
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pyte
@@ -172,9 +174,20 @@ def test_the_bar_leaves_nothing_on_the_screen(
 ) -> None:
     for name in ("talk.srt", "b.srt"):
         talk(tmp_path, name)
-    _, shown = on_a_terminal(arguments[0], *MODEL, *arguments[1:], cwd=tmp_path, columns=columns)
+    leader, follower = os.openpty()
+    termios.tcsetwinsize(follower, (24, columns))
+    # In a process of its own and without a width in the environment: rich asks both before the terminal.
+    call = line(arguments[0], *MODEL, *arguments[1:])
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen(call, stdin=follower, stdout=follower, stderr=follower, cwd=tmp_path, env=env):
+        os.close(follower)
+        shown = b""
+        with suppress(OSError):  # Linux says EIO when the last writer has gone
+            while part := os.read(leader, 4096):
+                shown += part
+    os.close(leader)
     screen = pyte.Screen(columns, 24)
-    pyte.Stream(screen).feed(shown)
+    pyte.Stream(screen).feed(shown.decode())
     whole = "".join(line.ljust(columns) for line in screen.display)
     assert whole.startswith(first)
     assert not {"━", "╸", "╺"} & {*whole}

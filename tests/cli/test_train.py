@@ -52,8 +52,14 @@ def text_of(words: int) -> str:
     [
         (("--lang", "xx", "-o", "m"), "name texts to train on"),
         *(
-            (("--lang", "xx", "-o", "m", "--device", device), f"unknown device {device!r}; use auto, cpu or cuda[:N]")
-            for device in ("tensorrt", "cuda:", "cuda:-1", "gpu", "")
+            (("--lang", "xx", "-o", "m", "--device", device), f"unknown device {said}; use auto, cpu or cuda[:N]")
+            for device, said in (
+                ("tensorrt", "'tensorrt'"),
+                ("cuda:", "'cuda:' (did you mean cuda?)"),
+                ("cuda:-1", "'cuda:-1'"),
+                ("gpu", "'gpu' (did you mean cpu?)"),
+                ("", "''"),
+            )
         ),
         (("--lang", "auto", "a.txt", "-o", "m"), "is not a language code"),
         (("--lang", "Klingonese", "a.txt", "-o", "m"), "is not a language code"),

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli.main import app, main
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.features.review.review_server import ReviewSession
+from cappunc_cli.features.review.review_session import ReviewSession
 from cappunc_cli.files import urls
 from cappunc_cli.files.fixer import Fixer, FixRequest
 from cappunc_cli.files.jobs import Job

@@ -226,10 +226,12 @@ def _make(
     def made(job: Job, opened: Opened) -> None:
         worker.check(job)
         document = opened.document
-        for label in document.speakers.values():
+        given = () if opened.speakers is None else (turn.speaker for turn in opened.speakers.turns)
+        labels = [*document.speakers.values(), *given]
+        for label in labels:
             unknown.pop(label, None)
         if unknown and len(jobs) == 1:
-            raise _no_label(unknown, document.speakers.values())
+            raise _no_label(unknown, labels)
         if rewrap:
             refuse_name(job, document)
         term_check.check(document.texts)

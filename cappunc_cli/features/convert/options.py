@@ -112,17 +112,17 @@ class CaptionsOptions:
     ] = "netflix"
     by: Annotated[
         str,
-        Option("limits, or sentence: one caption each.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
+        Option("Cut by limits or by sentence.", OUTPUT, metavar="HOW", choices=ENDS, settable=True),
     ] = "limits"
     speakers: Annotated[
         str,
-        Option("Show speakers: none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
+        Option("Show none, dash, name or voice.", OUTPUT, metavar="HOW", choices=SPEAKERS, settable=True),
     ] = "none"
     speaker: SpeakerNames = ()
-    case: Annotated[str, Option("Letters: keep, upper or lower.", OUTPUT, choices=CASES, settable=True)] = "keep"
-    marks: Annotated[bool, Option("Leave all marks out.", OUTPUT, settable=True)] = True
-    periods: Annotated[bool, Option("Leave the periods of sentence ends out.", OUTPUT, settable=True)] = True
-    fillers: Annotated[bool, Option("Leave uh, um and the like out, and list them.", OUTPUT, settable=True)] = True
+    case: Annotated[str, Option("Letters: keep, upper or lower.", EXPERT, choices=CASES, settable=True)] = "keep"
+    marks: Annotated[bool, Option("Leave all marks out.", EXPERT, settable=True)] = True
+    periods: Annotated[bool, Option("Leave the periods of sentence ends out.", EXPERT, settable=True)] = True
+    fillers: Annotated[bool, Option("Leave uh, um and the like out, and list them.", EXPERT, settable=True)] = True
     report: ReportFile = None
     onto: Annotated[
         str | None,
