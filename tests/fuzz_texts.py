@@ -19,7 +19,8 @@ from fuzz_oracle import MARKS
 
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.convert.makers import KINDS, Converter
+from cappunc_cli.features.convert.makers import Converter
+from cappunc_cli.features.convert.options import KINDS
 from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.fixer import Fixer, Opened
 

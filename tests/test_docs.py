@@ -112,7 +112,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vtt = f"WEBVTT\n\n00:01.000 --> 00:06.000\n{words}"
     gold = "Hello, Anna. Then we went to London. Where is the cat?\n"
     timed = [{"word": w, "start": i / 2, "end": i / 2 + 0.4} for i, w in enumerate(words.split())]
-    heard = json.dumps({"text": words.strip(), "words": timed})
+    said = (timed[:7], timed[7:])
+    turns = [{"start": own[0]["start"], "end": own[-1]["end"], "words": own} for own in said]
+    turns = [
+        {**turn, "text": " ".join(str(word["word"]) for word in own), "speaker": f"SPEAKER_0{number}"}
+        for number, (turn, own) in enumerate(zip(turns, said, strict=True))
+    ]
+    heard = json.dumps({"segments": turns})
     ctm = "".join(f"talk 1 {w['start']} 0.4 {w['word']}\n" for w in timed)
     captions = "talk film fixed old fixtures/srt/talk season1/a archive/a ours/a theirs/a notes/a"
     files = {f"{name}.srt": cue for name in captions.split()}

@@ -89,8 +89,9 @@ class Language:
     (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
     text typed without them lacks. `frequent` words make up about every fourth word of speech in this language, and
     hardly any of another's. It is written in one of `scripts`, the first words of Unicode's names of letters. `near`
-    languages are taken for it, and it for them; `telling` words are in none of these. `stl` is its code in EBU STL
-    (appendix of Tech 3264), and `captions` has what is different in the limits of a published guideline, by its name.
+    languages are taken for it, and it for them; `telling` words are in none of these. `fillers` are sounds of
+    hesitation that are no words, `regions` those that editors ask for by name, with the same conventions. `stl` is its code in EBU STL (appendix of Tech 3264), and `captions` has
+    what is different in the limits of a published guideline, by its name.
     `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
@@ -137,7 +138,9 @@ class Language:
     scripts: frozenset[str] = frozenset(("LATIN",))
     near: frozenset[str] = frozenset()
     telling: frozenset[str] = frozenset()
+    fillers: frozenset[str] = frozenset()
     stl: str = "00"
+    regions: str = ""
     captions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from cappunc_cli.document.labels import MARK_CHARACTERS, TERMINAL, strip
 from cappunc_cli.languages import Language
 
 CASES = ("keep", "upper", "lower")
-#: Sounds of hesitation, by language; words that may also be others (`like`, `este`) are not among them.
-FILLERS = {
-    "ca": "eh ehm mmm", "de": "äh ähm öh öhm hm hmm", "en": "uh uhm um umm er erm hm hmm mm", "es": "eh ehm mmm",
-    "eu": "eh ehm mmm", "fr": "euh heu hum hmm", "it": "ehm mmm", "nl": "eh ehm uh uhm hm hmm", "pl": "yyy eee hm hmm",
-    "pt": "hum hmm", "ro": "ăă ăăă îî hm hmm", "vi": "ờm ừm",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +22,7 @@ class HouseStyle:
 
     def spoken(self, texts: Sequence[str], language: Language) -> tuple[list[str], list[str]]:
         """The texts of words, "" for a filler that is left out, and what is left out."""
-        return (list(texts), []) if self.fillers else _without_fillers(texts, FILLERS.get(language.code, "").split())
+        return (list(texts), []) if self.fillers else _without_fillers(texts, language.fillers)
 
     def lines(self, lines: Sequence[str], language: Language) -> tuple[str, ...]:
         """The lines of a caption as the house writes them; the caption was cut by its marks."""
@@ -51,7 +45,7 @@ class HouseStyle:
         return text[: len(text) - len(label.after)].rstrip() + after.strip() or text
 
 
-def _without_fillers(texts: Sequence[str], fillers: Sequence[str]) -> tuple[list[str], list[str]]:
+def _without_fillers(texts: Sequence[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
     """The texts with "" for fillers, whose sentence ends and capitals go to the words beside them."""
     shown, without = list(texts), list[str]()
     for i, text in enumerate(texts):

@@ -351,13 +351,13 @@ def test_channels_are_heard_in_the_order_of_time(case: str) -> None:
     path = ROOT / "fixtures" / "json" / case / "channels.json"
     document = formats.read(path.read_text("utf-8"), path.name)
     names = document.speakers
-    said = {name: [w.text for w in document.words if names[w.turn] == name] for name in set(names.values())}
+    said = {name: [w.text for w in document.words if names[w.turn] == name] for name in sorted(set(names.values()))}
     assert len(said) > 1
     run = cappunc("captions", "--no-restore", "--lang", "en", path, "--to", "vtt", "--speakers", "voice", "-o", "-")
     cues = list(webvtt.from_string(run.stdout.decode()).captions)
     assert [cue.start for cue in cues] == sorted(cue.start for cue in cues)
-    for name, words in said.items():
-        assert [word for cue in cues if cue.voice == name for word in cue.text.split()] == words
+    for number, words in enumerate(said.values(), 1):
+        assert [word for cue in cues if cue.voice == f"Speaker {number}" for word in cue.text.split()] == words
 
 
 # --- fixtures and samples
@@ -422,7 +422,7 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     (folder / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nWell, hello there, again.\n")
     run = cappunc("captions", "--no-restore", folder, "-o", tmp_path / "new", "--to", "vtt")
     assert (run.returncode, run.stdout) == (0, b"")
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["talk.vtt"]
+    assert [path.name for path in (tmp_path / "new").glob("[!.]*")] == ["talk.vtt"]
     assert (tmp_path / "new/talk.vtt").read_text() == "WEBVTT\n\n00:00:00.000 --> 00:00:00.833\nWell, hello.\n"
     run = cappunc("captions", "--no-restore", "-q", folder / "talk.json", "-o", tmp_path / "new/talk.vtt")
     assert run.returncode == 1
@@ -450,19 +450,10 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     assert (run.returncode, b"talk.srt: is the input itself" in run.stderr) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "missing"),
-    [
-        ("talk.json", ("--rewrap",), b"no captions found"),
-        ("talk.srt", (), b"no files with times of words found"),
-    ],
-)
-def test_a_directory_without_usable_files_is_refused(
-    name: str, arguments: tuple[str, ...], missing: bytes, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_text("")
-    run = cappunc("captions", *arguments, tmp_path, "-o", tmp_path / "new")
-    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: " + missing + b"\n")
+def test_a_directory_without_captions_is_not_rewrapped(tmp_path: Path) -> None:
+    (tmp_path / "talk.json").write_text("")
+    run = cappunc("captions", "--rewrap", tmp_path, "-o", tmp_path / "new")
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: no captions found\n")
 
 
 @pytest.mark.parametrize(
@@ -484,7 +475,7 @@ def test_the_output_name_determines_the_format(arguments: tuple[str, ...], begin
     source.write_text("a 1 0.0 0.5 hello\n")
     (tmp_path / "v2.dir").mkdir()
     run = cappunc("captions", "--no-restore", source, *arguments, cwd=tmp_path)
-    made = [path for path in tmp_path.rglob("*.*") if path.is_file() and path != source]
+    made = [path for path in tmp_path.rglob("*.*") if path.is_file() and path != source and path.suffix != ".jsonl"]
     made += [path for path in [tmp_path / "new"] if path.is_file()]
     if begins is None:
         assert (run.returncode, made) == (2, [])

@@ -93,7 +93,7 @@ class Converter:
             named = replace(document, speakers=shown_names(document.speakers, self.names) if self.speakers else {})
             parts = sentences(named, found.language)
             return new_utf_8(written(parts, self.suffix)), _notes(counted(len(parts), "sentence"), left_out(document))
-        shown, words = shown_texts(document), f"{len(document.words):,} words"
+        shown, words = shown_texts(document), f"{counted(len(document.words), 'word')}"
         if self.kind == "json":
             kept = {turn: self.names.get(label, label) for turn, label in document.speakers.items()}
             output = words_json(document, document.texts, shown, found.language, kept)
@@ -127,7 +127,7 @@ class Converter:
             notes = [note, *notes]
         writing = Writing(frame_rate(self.fps or USUAL_RATE), self.ttml_profile, language.code)
         data = caption_file(made, self.kind, writing)
-        return data, _notes(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
+        return data, _notes(f"{counted(len(document.words), 'word')}, {counted(len(made), 'caption')}", *notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class CaptionMaker:
         made = [replace(one, lines=self.house.lines(one.lines, found.language)) for one in made]
         report = report_of(found.name, made, found.language, self.profiles)
         self.reports.append(report)
-        counts = f"{len(document.words):,} words, {summary([report])}"
+        counts = f"{counted(len(document.words), 'word')}, {summary([report])}"
         named = ", ".join(dict.fromkeys(text.strip(",.").lower() for text in fillers))
         without = f"without {counted(len(fillers), 'filler')} ({named})" if fillers else ""
         return caption_file(made, self.kind), _notes(counts, note, without, left_out(document))
@@ -187,7 +187,7 @@ class CaptionMaker:
         width = self.profiles.of(language.code).width
         output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         formats.verify(document, output, lines=True)
-        return encode(output, found.encoding), f"{len(document.words):,} words, lines of {width} characters"
+        return encode(output, found.encoding), f"{counted(len(document.words), 'word')}, lines of {width} characters"
 
 
 def captions(

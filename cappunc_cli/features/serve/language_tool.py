@@ -20,8 +20,6 @@ from cappunc_cli.restoration.decoding.doubts import LowConfidence
 from cappunc_cli.restoration.models.registry import model_languages
 from cappunc_cli.version import __version__
 
-#: The regions that clients ask for; the conventions of a language are the same in all of them.
-_REGIONS = {"en": "US GB AU CA", "de": "DE AT CH", "es": "ES AR", "pt": "PT BR", "ca": "ES", "nl": "NL BE"}
 #: Existing marks and capitals are doubted below this probability, and with `level=picky` below the other one.
 _DOUBTED, _PICKY = 0.5, 0.7
 #: Characters of context around a match.
@@ -45,7 +43,7 @@ def variants() -> list[dict[str, str]]:
     """The languages that have a model, also with the regions that clients know."""
     found = []
     for code in filter(LANGUAGES.__contains__, model_languages()):
-        for region in ("", *_REGIONS.get(code, "").split()):
+        for region in ("", *language(code).regions.split()):
             name = f"{LANGUAGES[code]} ({region})" if region else LANGUAGES[code]
             found.append({"name": name, "code": code, "longCode": f"{code}-{region}" if region else code})
     return found

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from cappunc_cli.restoration.models.graph import NEIGHBOURS, NetworkShape, read_arrays, relative_buckets
 from cappunc_cli.restoration.models.registry import LINES
 
-_UNITS = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
+_AMX = bool(torch.cpu.get_capabilities().get("amx_bf16"))
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -29,7 +29,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     On a CPU with bf16 matrix units (AMX) plain products take a third of the time of the fused attention, whose backward
     pass does not use these units, and of its replacement, which looks for infinities.
     """
-    if q.device.type != "cpu" or q.dtype != torch.bfloat16 or "amx_bf16" not in _UNITS:
+    if q.device.type != "cpu" or q.dtype != torch.bfloat16 or not _AMX:
         return F.scaled_dot_product_attention(q, k, v, mask)
     scores = q * q.shape[-1] ** -0.5 @ k.transpose(-1, -2)
     return torch.softmax(scores if mask is None else scores + mask, -1) @ v
@@ -131,7 +131,8 @@ class JointNetwork(nn.Module):
 
 def mixed_precision(device: torch.device) -> torch.autocast:
     """Autocast to bfloat16 if the device has units for it; a CPU without them would take three times as long."""
-    able = device.type != "cpu" or not _UNITS.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
+    units = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
+    able = device.type != "cpu" or not units.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 

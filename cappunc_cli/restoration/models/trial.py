@@ -44,6 +44,8 @@ def try_model(directory: Path, engine: str) -> None:
     except subprocess.TimeoutExpired:
         raise BadModel(endless, str(directory)) from None
     said = run.stdout.decode("utf-8", "replace").strip() if run.returncode == FAILED else ""
+    if "start new thread" in said:
+        raise RuntimeError(said)  # as the model itself would for this file
     if run.returncode:
         ended = endless if run.returncode == -_TOO_LONG else "the model cannot be used: it ends the process"
         raise BadModel(said or ended, str(directory))

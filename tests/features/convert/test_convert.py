@@ -148,7 +148,7 @@ def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home & slept.\n\n[00:00:03] Bob: [laughs] Where is the cat? It was there.\n"
     )
-    text = "So we went home & slept.\n\n\\[laughs\\] Where is the cat? It was there.\n"
+    text = "So we went home & slept.\n\n[laughs] Where is the cat? It was there.\n"
     assert converted(talk, "md", "--no-speakers") == text
 
 

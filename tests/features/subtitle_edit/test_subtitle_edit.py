@@ -181,7 +181,7 @@ def test_a_refusal_is_the_line_that_fix_prints(tmp_path: Path) -> None:
     assert (found["status"], f"cappunc: {found['message']}\n") == ("error", run.stderr.decode())
     for settings, message in (
         ({"colour": 1}, "unknown option: colour"),
-        ({"lang": "sv"}, "no model for sv"),
+        ({"lang": "is"}, "no model for is "),
         ([1], "settings must"),
     ):
         found = answered(request(tmp_path, SRT, SRT, settings=settings))
