@@ -90,8 +90,9 @@ class Language:
     text typed without them lacks. `frequent` words make up about every fourth word of speech in this language, and
     hardly any of another's. It is written in one of `scripts`, the first words of Unicode's names of letters. `near`
     languages are taken for it, and it for them; `telling` words are in none of these. `fillers` are sounds of
-    hesitation that are no words, `regions` those that editors ask for by name, with the same conventions. `stl` is its code in EBU STL (appendix of Tech 3264), and `captions` has
-    what is different in the limits of a published guideline, by its name.
+    hesitation that are no words, `regions` those that editors ask for by name, with the same conventions. `stl` is its
+    code in EBU STL (appendix of Tech 3264), and `captions` has what is different in the limits of a published
+    guideline, by its name.
     `numbers` and `apostrophes` are for the spelling options; en.toml describes their sets.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
