@@ -40,7 +40,7 @@ def test_the_description_has_every_option_that_the_command_line_has() -> None:
         ("fix broken.json -o -", 1, ("broken.json", 1, "bad-input")),
         ("fix none.srt -o -", 1, ("none.srt", None, "system")),
         ("fix --sensitivity 2 talk.srt", 2, (None, None, "wrong-usage")),
-        ("fix --lang sv talk.srt", 2, (None, None, "unknown-model")),
+        ("fix --lang is talk.srt", 2, (None, None, "unknown-model")),
         ("check broken.json", 1, ("broken.json", 1, "bad-input")),
         ("convert talk.srt --to txt -o /dev/full", 1, None),
         ("nothing", 2, (None, None, "wrong-usage")),

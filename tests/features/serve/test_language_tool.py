@@ -123,7 +123,7 @@ def test_the_languages_are_those_with_a_model(service: Server) -> None:
         {}, {"text": "a", "data": "{}"}, {"data": "{"}, {"data": "[]"}, {"data": '{"annotation": [{"text": 1}]}'},
         {"data": '{"annotation": [{"text": "a", "markup": "b"}]}'}, {"data": "[" * 100_000},
         {"text": "a", "language": "xx"},
-        {"data": '{"annotation": [{"markup": "b", "interpretAs": 3}]}'}, {"text": "hello", "language": "sv-SE"},
+        {"data": '{"annotation": [{"markup": "b", "interpretAs": 3}]}'}, {"text": "hello", "language": "is-IS"},
     ],
 )  # fmt: skip
 def test_what_is_no_request_is_refused_in_one_line(service: Server, given: dict[str, str]) -> None:
