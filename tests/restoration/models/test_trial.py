@@ -16,6 +16,7 @@ from commands import TINY, process
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.models import trial
 from cappunc_cli.restoration.models.model import load_model
+from cappunc_cli.restoration.models.registry import installed
 
 onnx = pytest.importorskip("onnx")
 helper, numpy_helper, FLOAT, INT64, BOOL = onnx.helper, onnx.numpy_helper, 1, 7, 9
@@ -120,4 +121,7 @@ def test_the_current_directory_has_no_modules(tmp_path: Path, monkeypatch: pytes
 
 def test_models_of_the_package_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial.subprocess, "run", None)
-    trial.try_model(TINY.parents[1] / "models/en", "onnx")
+    shipped = [path for path in installed() if path.name == "en"]
+    if not shipped:
+        pytest.skip("the shipped models are not here")
+    trial.try_model(shipped[0], "onnx")
