@@ -58,6 +58,8 @@ from models.lab.teacher import Teacher
 from models.lab.windows import LabBatch, LabWindows
 
 _LOG_EVERY = 20  # steps
+#: Runs of this many pieces on are worth the minute that compiling takes.
+_COMPILED = 500_000
 #: The number of `largest_corpora`.
 _WATCHED = 6
 
@@ -216,10 +218,11 @@ def train(recipe: LabRecipe, device: torch.device, corpora: Mapping[str, Source]
     windows = LabWindows.load(recipe, corpora)
     network = network_of(recipe, resume(recipe).get("network"))
     network.to(device).train()
-    # Between the products a layer only moves numbers: compiled, it does so once.
-    compiled = torch.compile(Block.forward, dynamic=True)
-    for block in network.blocks:
-        block.forward = MethodType(compiled, block)
+    if recipe.tokens >= _COMPILED:
+        # Between the products a layer only moves numbers: compiled, it does so once.
+        compiled = torch.compile(Block.forward, dynamic=True)
+        for block in network.blocks:
+            block.forward = MethodType(compiled, block)
     teacher = Teacher(recipe.teacher, recipe, device) if recipe.teacher is not None else None
 
     def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:

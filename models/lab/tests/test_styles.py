@@ -37,7 +37,7 @@ def network() -> LabNetwork:
 def read(network: LabNetwork, styles: Tensor | None = None) -> NDArray[np.float32]:
     ids = torch.arange(12).view(2, 6)
     with torch.no_grad():
-        states = network.encode(ids, torch.ones_like(ids), torch.zeros_like(ids), torch.zeros_like(ids), styles)
+        states = network.encode(ids, torch.ones_like(ids), torch.zeros_like(ids), torch.zeros_like(ids), styles=styles)
     found: NDArray[np.float32] = states.numpy()
     return found
 
