@@ -55,6 +55,9 @@ _SIGNS = frozenset("“”„‘’‚–—…«»‹›¿¡€£°§©®•´�
 _UNKNOWN = "ascii"
 #: Most bytes from which a code page is guessed, and the least share of plausible characters in a likely one.
 _SAMPLE, _FIT = 64 * 1024, 0.7
+#: Code pages of characters of two bytes. Hardly any text in single bytes is valid in one of them; in Shift JIS one in
+#: KOI8-R is, as Katakana.
+_TWO_BYTES = ("euc_jp", "euc_kr", "big5", "gb2312")
 #: From this many characters on, only code pages are likely whose share is at most so much lower than the best, and in
 #: which at most this share of the characters is not where words have them.
 _EVIDENCE, _NEAR, _ODD = 60, 0.15, 0.005
@@ -292,7 +295,7 @@ def _telling(data: bytes) -> tuple[bytes, bool]:
 def _guessed(data: bytes) -> list[str]:
     """All likely code pages of single bytes, the likeliest first; [] if these are too few or no evidence."""
     telling, latin = _telling(data)
-    if sum(byte > 127 for byte in telling) < _EVIDENCE:
+    if sum(byte > 127 for byte in telling) < _EVIDENCE or any(_returns(data, codec) for codec in _TWO_BYTES):
         return []
     pages = _LATIN if latin else _FREQUENT
     fits = {codec: _fit(telling, codec, pages[codec], _ODD) for codec in pages if _returns(data, codec)}
